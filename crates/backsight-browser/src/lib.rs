@@ -4,7 +4,10 @@
 //! The engine is pure: [`event`] comes in, is redacted ([`redact`]), kept in rings and counted in groups; [`report`] goes
 //! out. Only `cdp` talks to a browser.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod amend;
+pub mod answer;
 mod attached;
 pub mod baseline;
 mod bounds;
@@ -35,6 +38,7 @@ mod page_key;
 pub mod redact;
 pub mod render;
 pub mod report;
+pub mod request;
 pub mod request_state;
 mod ring;
 pub mod shape;

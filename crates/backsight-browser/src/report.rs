@@ -423,7 +423,7 @@ pub struct Coverage {
     pub ended: Vec<String>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(crate) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

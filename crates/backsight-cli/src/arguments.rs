@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use backsight::report::{Kind, OnConflict, Origin, Strategy};
-use backsight::request::{Behalf, GoingTerms, StepCount, Unknown};
+use backsight::report::{Kind, OnConflict, Strategy};
+use backsight::request::{Behalf, GoingTerms, PathText, SessionTerms, StepCount, UnknownPolicy};
 use backsight::{PlanToken, Workspace};
 use backsight_core::{Code, Error, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -58,6 +58,11 @@ impl Going {
             Policy::Skip => OnConflict::Skip,
             Policy::Merge => OnConflict::Merge,
         }
+    }
+
+    /// All of it, for a session.
+    pub fn session_terms(&self) -> SessionTerms {
+        SessionTerms { on_conflict: self.policy(), dry_run: self.dry_run, plan: self.plan.clone() }
     }
 
     /// The rest of it.
@@ -124,14 +129,18 @@ pub struct Who {
 
 impl Who {
     /// In the library's words.
-    pub fn origin(&self, context: &Context, workspace: &Workspace) -> Result<Origin> {
-        Ok(Origin {
+    pub fn behalf(&self) -> Behalf {
+        Behalf {
             tool: self.tool.clone(),
             session: self.session.clone(),
             message: self.message.clone(),
             part: self.part.clone(),
-            declared: context.paths_from_here(workspace, &self.declare)?,
-        })
+        }
+    }
+
+    /// The paths that the step declares.
+    pub fn declare(&self, context: &Context, workspace: &Workspace) -> Result<Vec<PathText>> {
+        Ok(context.paths_from_here(workspace, &self.declare)?.iter().map(PathText::from).collect())
     }
 }
 
@@ -148,8 +157,8 @@ pub struct UnknownChanges {
 
 impl UnknownChanges {
     /// In the library's words.
-    pub fn request(self) -> Unknown {
-        Unknown { strategy: self.strategy, force: self.force }
+    pub fn policy(self) -> UnknownPolicy {
+        UnknownPolicy { strategy: self.strategy, force: self.force }
     }
 }
 

@@ -223,6 +223,6 @@ mod tests {
                 check(below, &name);
             }
         }
-        check(&Cli::command(), "backsight");
+        check(&whole(), "backsight");
     }
 }

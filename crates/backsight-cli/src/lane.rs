@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use backsight::operation::Perform;
 use backsight::{Settings, Workspace};
 use backsight_core::{Code, Error, Result};
 use backsight_server::{Address, Client, Route, Target};
@@ -27,14 +28,6 @@ pub struct Server {
     runtime: Runtime,
 }
 
-/// What a server is asked.
-pub enum Request {
-    /// Something is read.
-    Get(String),
-    /// Something is done, with these arguments.
-    Post(&'static str, Value),
-}
-
 impl Lane {
     /// The way there.
     pub fn find(context: &Context) -> Result<Lane> {
@@ -44,15 +37,11 @@ impl Lane {
         }
     }
 
-    /// Asks the server, or does the same with the store.
-    pub fn ask<T: DeserializeOwned>(
-        &self,
-        request: Request,
-        directly: impl FnOnce(&Workspace) -> Result<T>,
-    ) -> Result<T> {
+    /// Has an operation carried out by the server, or on the store.
+    pub fn perform<R: Route<Answer: DeserializeOwned> + Perform>(&self, request: R) -> Result<R::Answer> {
         match self {
-            Lane::Server(server) => server.ask(&request),
-            Lane::Store(workspace) => directly(workspace),
+            Lane::Server(server) => server.perform(&request),
+            Lane::Store(workspace) => workspace.perform(request),
         }
     }
 
@@ -98,17 +87,6 @@ impl Server {
         }
     }
 
-    /// Asks it.
-    pub fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T> {
-        let answer = self.runtime.block_on(async {
-            match request {
-                Request::Get(path) => self.client.get(path).await,
-                Request::Post(path, body) => self.client.post(path, body).await,
-            }
-        });
-        self.answer(answer?)
-    }
-
     fn answer<T: DeserializeOwned>(&self, mut answer: Value) -> Result<T> {
         if answer["ok"] != true {
             let unknown = || Error::new(Code::Io, "the server's answer is not understood");
@@ -120,10 +98,4 @@ impl Server {
         serde_json::from_value(answer)
             .map_err(|error| Error::new(Code::Io, format!("the server's answer is not understood: {error}")))
     }
-}
-
-/// A query value as it stands in an address.
-pub fn encode(text: &str) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(byte);
-    text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

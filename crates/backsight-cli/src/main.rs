@@ -1,6 +1,8 @@
 //! The `backsight` command: arguments in, one call to the library, the answer rendered for a person or as JSON.
 //! It decides nothing about files or history; that is the library's work.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod arguments;
 mod cli;
 mod commands;
@@ -27,7 +29,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use backsight_core::Error;
-use clap::{ArgMatches, FromArgMatches};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -36,10 +39,7 @@ use crate::page::Screen;
 fn main() -> ExitCode {
     outlive_file_limits();
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let parsed = cli::command()
-        .try_get_matches_from(&arguments)
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    match parsed {
+    match understood(&arguments) {
         Ok((cli, matches)) => run(&cli, &matches),
         // Agents take a status of 2 for "this tool must not run", and wait for the end.
         Err(error) if is_hook(&arguments) => {
@@ -52,6 +52,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// What was typed. The parser readies the one command that is typed and no other: readying all of them takes as long as many a
+/// command does. What it then refuses, and a question for help, is put to a parser that has all of them ready, since its words
+/// name them.
+fn understood(arguments: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
+    let parse = |command: clap::Command| {
+        let matches = command.try_get_matches_from(arguments)?;
+        Ok((Cli::from_arg_matches(&matches)?, matches))
+    };
+    parse(Cli::command()).or_else(|error: clap::Error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => parse(cli::command()),
+    })
+}
+
 /// A write beyond the user's limit (`ulimit -f`) is then an error like any other, not the end of the process. Programs that
 /// are started from here get the signal as ever.
 fn outlive_file_limits() {
@@ -62,8 +76,7 @@ fn outlive_file_limits() {
 
 /// Whether an agent's hook was meant, even though the arguments are wrong.
 fn is_hook(arguments: &[OsString]) -> bool {
-    let matches = cli::command().ignore_errors(true).try_get_matches_from(arguments);
-    matches.is_ok_and(|matches| matches.subcommand_name() == Some("hook"))
+    usage::command_typed(arguments).is_some_and(|command| command == "hook")
 }
 
 /// Runs the command and turns its verdict, or its failure, into an exit status.

@@ -76,7 +76,8 @@ fn first_paragraph(text: &str) -> String {
     words.join(" ").trim_start_matches("error: ").to_owned()
 }
 
-fn command_typed(arguments: &[OsString]) -> Option<String> {
+/// The first word that is a command.
+pub fn command_typed(arguments: &[OsString]) -> Option<String> {
     let known = Cli::command();
     let mut typed = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
     typed.find_map(|text| known.find_subcommand(text).map(|command| command.get_name().to_owned()))
@@ -134,7 +135,7 @@ mod tests {
     /// Every step that a failure can advise is something a person can type.
     #[test]
     fn every_step_can_be_typed() {
-        let known = Cli::command();
+        let known = crate::cli::whole();
         for step in NextStep::samples() {
             let said = CommandLine.name(&step).words;
             let typed = said.trim_matches('`');

@@ -12,6 +12,8 @@ use crate::{Code, Error, Result};
 
 /// The longest text a request may carry, in bytes: an expression, a condition, a name.
 pub const LONGEST_TEXT: usize = 64 << 10;
+/// The longest description of a step: what an agent did may take many words.
+pub const LONGEST_DESCRIPTION: usize = 1 << 20;
 /// The most entries a list in a request may have.
 pub const MOST_ITEMS: usize = 1_000;
 
@@ -56,6 +58,36 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// What one may do that does either: at least as much as both, and no harmless repetition unless both have it.
+    pub fn and(self, other: Effect) -> Effect {
+        use Effect::{AddsFile, ChangesFiles, ReadsOn, Records, RecordsOnce, Removes};
+        match (self, other) {
+            (AddsFile, Removes) | (Removes, AddsFile) => ChangesFiles,
+            (ReadsOn, RecordsOnce) | (RecordsOnce, ReadsOn) => Records,
+            (one, other) => {
+                if one.weight() < other.weight() {
+                    other
+                } else {
+                    one
+                }
+            }
+        }
+    }
+
+    fn weight(self) -> u8 {
+        match self {
+            Effect::Reads => 0,
+            Effect::ReadsOn => 1,
+            Effect::RecordsOnce => 2,
+            Effect::Records => 3,
+            Effect::Removes => 4,
+            Effect::AddsFile => 5,
+            Effect::ChangesFiles => 6,
+            Effect::Stops => 7,
+            Effect::Runs => 8,
+        }
+    }
+
     /// Whether it only looks.
     pub fn reads_only(self) -> bool {
         matches!(self, Effect::Reads | Effect::ReadsOn)
@@ -114,10 +146,20 @@ pub fn within<N: PartialOrd + Display>(name: &str, value: N, allowed: RangeInclu
 
 /// A text that is no longer than a request may carry.
 pub fn short_enough(name: &str, text: &str) -> Result<()> {
-    match text.len() {
-        0..=LONGEST_TEXT => Ok(()),
-        long => {
-            Err(Error::new(Code::Usage, format!("`{name}` has {long} bytes, and at most {LONGEST_TEXT} are taken")))
+    no_longer(name, text, LONGEST_TEXT)
+}
+
+/// A description that is no longer than one may be.
+pub fn describable(name: &str, text: &str) -> Result<()> {
+    no_longer(name, text, LONGEST_DESCRIPTION)
+}
+
+fn no_longer(name: &str, text: &str, most: usize) -> Result<()> {
+    match text.len() <= most {
+        true => Ok(()),
+        false => {
+            let message = format!("`{name}` has {} bytes, and at most {most} are taken", text.len());
+            Err(Error::new(Code::Usage, message))
         }
     }
 }
@@ -141,6 +183,23 @@ pub fn countable(name: &str, count: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_effects_together_never_call_themselves_less_than_one() {
+        use Effect::*;
+        let all = [Reads, ReadsOn, Records, RecordsOnce, Removes, ChangesFiles, AddsFile, Runs, Stops];
+        for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (*one, *other))) {
+            let both = one.and(other);
+            assert_eq!(both, other.and(one), "{one:?} {other:?}");
+            for effect in [one, other] {
+                assert!(effect.reads_only() || !both.reads_only(), "{one:?} {other:?}");
+                assert!(!effect.destroys() || both.destroys(), "{one:?} {other:?}");
+                assert!(!effect.writes_files() || both.writes_files(), "{one:?} {other:?}");
+                assert!(!effect.runs_programs() || both.runs_programs(), "{one:?} {other:?}");
+                assert!(effect.repeats_harmlessly() || !both.repeats_harmlessly(), "{one:?} {other:?}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_out_of_bounds_is_refused_with_the_bounds() {

@@ -57,7 +57,12 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        let text = String::deserialize(deserializer)?;
+        let wrong = |error| {
+            let shown = crate::quote(text.as_bytes());
+            serde::de::Error::custom(format!("`{shown}` is no time: {error}; write it as 2026-01-31T12:00:00Z"))
+        };
+        text.parse().map_err(wrong)
     }
 }
 

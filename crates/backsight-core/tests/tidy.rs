@@ -1,6 +1,8 @@
 //! The rules of the house, executed: documents that say what is, files that look as they should.
 //! When a generated part of a document differs, `make docs` writes it again.
 
+#![allow(clippy::disallowed_methods)]
+
 #[path = "tidy/words.rs"]
 mod words;
 

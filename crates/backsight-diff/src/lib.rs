@@ -14,6 +14,8 @@
 //! assert!(diff.text.ends_with(b"@@ -1,2 +1,2 @@\n hello\n-world\n+there\n"));
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod apply;
 mod binary;
 mod blocks;

@@ -19,6 +19,8 @@
 //! assert!(line.ends_with(&*program.named("password", "'hunter2'")));
 //! ```
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod forms;
 mod headers;
 pub mod marker;

@@ -1,13 +1,14 @@
 //! What the live lanes hold, wherever their server is: only the server's process hears of it, so a process that joined it
 //! has to ask.
 
-use backsight::browser::Ask;
 use backsight::browser::report::{Changes, CheckpointEntry};
+use backsight::browser::request::{AppQuestion, ListCheckpoints, ReadAppChanges};
 use backsight::debug::report::{Series, SnapshotDiff};
 use backsight::debug::request::{AnswerPart, CompareSnapshots, ReadSeries};
-use backsight_core::{Code, Error, Result, Waits};
+use backsight::operation::Perform;
+use backsight_core::{Code, Error, Result};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::door::Door;
 use crate::http::{Route, Target};
@@ -19,7 +20,7 @@ const READER: &str = "resources";
 
 impl Door {
     /// Carries out an operation of a live lane where the lane lives.
-    async fn perform<R: Route<Answer: Send + DeserializeOwned> + Send + 'static>(
+    async fn perform<R: Route<Answer: Send + DeserializeOwned> + Perform + Send + 'static>(
         &self,
         request: R,
     ) -> Result<R::Answer> {
@@ -34,27 +35,18 @@ impl Door {
 
     /// What happened since a checkpoint, for a client that only looks.
     pub async fn app_changes(&self, checkpoint: String) -> Result<Changes> {
-        match self.elsewhere() {
-            Some(server) => {
-                let body = json!({ "client": READER, "checkpoint": checkpoint, "peek": true });
-                understood(server.post("/api/browser/changes", &body).await?)
-            }
-            None => {
-                let ask = Ask { checkpoint: Some(checkpoint), peek: true, ..Ask::default() };
-                self.local_waiting(Waits::ForBrowser, move |workspace| workspace.browser_changes(READER, &ask)).await
-            }
-        }
+        let question = AppQuestion {
+            client: Some(READER.to_owned()),
+            checkpoint: Some(checkpoint),
+            peek: true,
+            ..AppQuestion::default()
+        };
+        self.perform(ReadAppChanges { question, include: Vec::new() }).await
     }
 
     /// The named checkpoints.
     pub async fn checkpoints(&self) -> Result<Vec<CheckpointEntry>> {
-        match self.elsewhere() {
-            Some(server) => {
-                let mut answer: Value = understood(server.get("/api/browser/checkpoints").await?)?;
-                understood(answer["checkpoints"].take())
-            }
-            None => Ok(self.local_waiting(Waits::ForBrowser, |workspace| workspace.checkpoints()).await?.checkpoints),
-        }
+        Ok(self.perform(ListCheckpoints {}).await?.checkpoints)
     }
 
     /// What changed between two snapshots of the program that is being debugged.

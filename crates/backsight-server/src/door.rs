@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use backsight::{CallSettings, OwnStore, Progress, Workspace};
-use backsight_core::{Code, Effect, Error, Result, Waits};
+use backsight_core::{Code, Effect, Error, Result, Timestamp, Waits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, MutexGuard, Notify, Semaphore, mpsc, oneshot, watch};
@@ -70,6 +70,11 @@ pub struct Said {
 }
 
 impl Door {
+    /// What time it is, by the workspace's clock.
+    pub fn time(&self) -> Timestamp {
+        self.office.workspace().now()
+    }
+
     /// The way to `office`, in this process.
     pub fn new(office: Office) -> Arc<Door> {
         let door = Arc::new(Door {

@@ -1,10 +1,11 @@
 //! One process per workspace that agents and programs talk to: MCP, HTTP, and what agents' hooks say. It carries
 //! requests to [`backsight::Workspace`] and answers back; it decides nothing a lane should decide.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod advice;
 mod allocator;
 mod app;
-mod ask;
 mod asker;
 mod client;
 mod connections;

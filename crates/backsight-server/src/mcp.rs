@@ -35,9 +35,6 @@ const LIST_TTL_MS: u64 = 3_600_000;
 /// How long it may keep one that changes with what there is.
 const LIVE_LIST_TTL_MS: u64 = 5_000;
 
-/// Where Claude Code says for which conversation it starts a server.
-const CONVERSATION: &str = "CLAUDE_CODE_SESSION_ID";
-
 /// One workspace as an MCP server.
 #[derive(Clone)]
 pub struct Mcp {
@@ -64,9 +61,9 @@ impl Mcp {
         Mcp { door, process, session, conversation, offer, shown: Arc::default(), subscriptions: Arc::default() }
     }
 
-    /// The same for the one client whose stdin and stdout this process has.
-    pub fn for_this_process(door: Arc<Door>, offer: Offer) -> Self {
-        let conversation = std::env::var(CONVERSATION).ok().filter(|session| !session.is_empty());
+    /// The same for the one client whose stdin and stdout this process has, and which may have said for which conversation it
+    /// starts it.
+    pub fn for_this_process(door: Arc<Door>, offer: Offer, conversation: Option<String>) -> Self {
         Mcp { process: Some(std::process::id()), conversation, ..Mcp::new(door, offer) }
     }
 

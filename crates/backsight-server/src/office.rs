@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::SystemTime;
 
 use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::{ChangeType, Others};
@@ -147,7 +146,7 @@ impl Office {
         let tracks = tool.group != Group::Debug;
         let session = arguments.get("session").filter(|_| tracks).and_then(Value::as_str).map(str::to_owned);
         let session = session.or_else(|| asker.session.clone());
-        let now = Timestamp::from_system(SystemTime::now());
+        let now = workspace.now();
         let moves = tool.name == LOOK && arguments.get("peek").is_none_or(|peek| *peek != Value::Bool(true));
         let (max_tokens, cursor) = (common.max_tokens, common.cursor.as_deref());
         let call = Call { workspace, client: &client, asker: &asker, now, max_tokens, cursor };

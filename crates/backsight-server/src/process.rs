@@ -16,8 +16,8 @@ pub fn serve(workspace: Workspace, options: &Options, ready: impl FnOnce(&Addres
 }
 
 /// Speaks MCP on stdin and stdout until the client closes stdin or a signal ends the process.
-pub fn mcp(workspace: Workspace, offer: Offer) -> Result<()> {
-    run(async |ending| serve::mcp(workspace, offer, ending).await)?
+pub fn mcp(workspace: Workspace, offer: Offer, conversation: Option<String>) -> Result<()> {
+    run(async |ending| serve::mcp(workspace, offer, conversation, ending).await)?
 }
 
 /// Threads for work that blocks, such as a look at the files. Whoever waits for others waits without one (`Door::turn`),

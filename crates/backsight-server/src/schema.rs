@@ -6,18 +6,6 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::reply::ENVELOPE;
-use crate::tool::add_common;
-
-/// The schema of a tool's arguments, with what every tool takes.
-pub fn input<T: JsonSchema>(shows_budget: bool, default_tokens: usize) -> Map<String, Value> {
-    let mut object = of::<T>();
-    object.insert("additionalProperties".into(), json!(false));
-    let properties = object.entry("properties").or_insert_with(|| json!({}));
-    if let Some(properties) = properties.as_object_mut() {
-        add_common(properties, shows_budget, default_tokens);
-    }
-    object
-}
 
 /// The schema of a type, short.
 pub fn of<T: JsonSchema>() -> Map<String, Value> {

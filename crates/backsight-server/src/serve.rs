@@ -3,11 +3,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum::Router;
 use backsight::request::Init;
-use backsight::{OwnStore, Settings, Timestamp, Workspace};
+use backsight::{OwnStore, Settings, Workspace};
 use backsight_core::{Code, Error, Result};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -126,7 +126,12 @@ pub async fn serve(
 
 /// Speaks MCP on stdin and stdout until the client closes stdin or `ending`; on the way it is, joins or becomes the
 /// workspace's server.
-pub async fn mcp(workspace: Workspace, offer: Offer, ending: CancellationToken) -> Result<()> {
+pub async fn mcp(
+    workspace: Workspace,
+    offer: Offer,
+    conversation: Option<String>,
+    ending: CancellationToken,
+) -> Result<()> {
     // A directory that may not be tracked still gets answers: each tool says what is wrong.
     let store = workspace.init(&Init::default()).and_then(|_| store_of(&workspace)).ok();
     let door = Door::new(Office::new(workspace));
@@ -140,8 +145,8 @@ pub async fn mcp(workspace: Workspace, offer: Offer, ending: CancellationToken) 
         None => tokio::spawn(lead_or_follow_later(door.clone(), ending.clone())),
     };
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let service =
-        Mcp::for_this_process(door, offer).serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
+    let mcp = Mcp::for_this_process(door, offer, conversation);
+    let service = mcp.serve_with_ct(flow::bounded(stdin, stdout), ending.child_token()).await;
     let outcome = match service {
         Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
@@ -223,13 +228,13 @@ impl Listening {
         let listener = listen(wanted).map_err(|error| Error::io(format!("listen on {wanted}"), error))?;
         let bound = listener.local_addr().map_err(|error| Error::io("listen", error))?;
         let token = options.token.clone().map_or_else(random_token, Ok)?;
-        let key = door.local(|workspace| workspace.page_key()).await?;
+        let (key, started) = door.local(|workspace| workspace.page_key().map(|key| (key, workspace.now()))).await?;
         let address = Address {
             pid: std::process::id(),
             url: format!("http://{bound}"),
             token: token.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            started: Timestamp::from_system(SystemTime::now()),
+            started,
             ingest_key: key.text(),
             log: log::place(),
         };
@@ -371,6 +376,7 @@ async fn converse(
 }
 
 /// A text that cannot be guessed.
+#[expect(clippy::disallowed_methods, reason = "a server's token must not be guessed, also not in tests")]
 pub fn random_token() -> Result<String> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)

@@ -12,6 +12,7 @@ mod browser_status;
 mod checkpoint_create;
 mod checkpoint_delete;
 mod checkpoint_list;
+mod choosing;
 mod debug_attach;
 mod debug_control;
 mod debug_disconnect;
@@ -62,8 +63,7 @@ use backsight::names::{LONGEST_NAME, is_name};
 use backsight::report::Origin;
 use backsight::request::Behalf;
 use backsight::{Timestamp, Workspace};
-use backsight_core::{Code, Effect, Error, Operation, RelPath, Result, Waits};
-use schemars::JsonSchema;
+use backsight_core::{Code, Effect, Error, Operation, Result, Waits};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -72,7 +72,8 @@ use crate::asker::Asker;
 use crate::offer::Needs;
 use crate::reply::{DEFAULT_TOKENS, Draft, FEWEST_TOKENS};
 use crate::schema;
-use shown::{Field, Shown};
+use choosing::{Choosing, ToolChoice};
+use shown::Shown;
 
 /// The tools that only read, in the order of the list: a client need not ask its user before them.
 pub fn reading_tools() -> Vec<&'static str> {
@@ -93,31 +94,31 @@ pub fn all() -> &'static [Tool] {
 
 fn defined() -> Vec<Tool> {
     vec![
-        Tool::of::<workspace_status::WorkspaceStatus>(),
-        Tool::of::<files_track::FilesTrack>(),
-        Tool::of::<files_changes::FilesChanges>(),
-        Tool::of::<files_diff::FilesDiff>(),
-        Tool::of::<files_read::FilesRead>(),
+        Tool::chooses::<workspace_status::WorkspaceStatus>(),
+        Tool::chooses::<files_track::FilesTrack>(),
+        Tool::asks::<files_changes::FilesChanges>(),
+        Tool::chooses::<files_diff::FilesDiff>(),
+        Tool::chooses::<files_read::FilesRead>(),
         Tool::asks::<files_revert::FilesRevert>(),
         Tool::asks::<files_restore::FilesRestore>(),
         Tool::asks::<files_undo::FilesUndo>(),
         Tool::asks::<files_redo::FilesRedo>(),
-        Tool::of::<history_query::HistoryQuery>(),
+        Tool::chooses::<history_query::HistoryQuery>(),
         Tool::asks::<bisect::BisectSteps>(),
-        Tool::of::<milestone_create::MilestoneCreate>(),
-        Tool::of::<milestone_list::MilestoneList>(),
-        Tool::of::<review_comments::ReviewComments>(),
-        Tool::of::<workspace_reset::WorkspaceReset>(),
-        Tool::of::<get_changes_since::GetChangesSince>(),
-        Tool::of::<browser_log::BrowserLog>(),
-        Tool::of::<get_session_health::GetSessionHealth>(),
-        Tool::of::<checkpoint_create::CheckpointCreate>(),
-        Tool::of::<checkpoint_list::CheckpointList>(),
-        Tool::of::<checkpoint_delete::CheckpointDelete>(),
-        Tool::of::<noise_rules::NoiseRules>(),
-        Tool::of::<baseline::Baseline>(),
-        Tool::of::<browser_attach::BrowserAttach>(),
-        Tool::of::<browser_status::BrowserStatus>(),
+        Tool::asks::<milestone_create::MilestoneCreate>(),
+        Tool::chooses::<milestone_list::MilestoneList>(),
+        Tool::chooses::<review_comments::ReviewComments>(),
+        Tool::asks::<workspace_reset::WorkspaceReset>(),
+        Tool::asks::<get_changes_since::GetChangesSince>(),
+        Tool::chooses::<browser_log::BrowserLog>(),
+        Tool::asks::<get_session_health::GetSessionHealth>(),
+        Tool::asks::<checkpoint_create::CheckpointCreate>(),
+        Tool::asks::<checkpoint_list::CheckpointList>(),
+        Tool::asks::<checkpoint_delete::CheckpointDelete>(),
+        Tool::chooses::<noise_rules::NoiseRules>(),
+        Tool::chooses::<baseline::Baseline>(),
+        Tool::chooses::<browser_attach::BrowserAttach>(),
+        Tool::asks::<browser_status::BrowserStatus>(),
         Tool::asks::<debug_launch::DebugLaunch>(),
         Tool::asks::<debug_attach::DebugAttach>(),
         Tool::asks::<debug_control::DebugControl>(),
@@ -225,8 +226,6 @@ pub struct Tool {
     pub needs: Needs,
     /// Whether it takes a `cursor`, with which long answers go on.
     pub pages: bool,
-    /// The fields of its request by the tool's names for them; none where it has arguments of its own.
-    fields: Vec<Field>,
     /// How long its answer may be when the caller does not say.
     pub default_tokens: usize,
     /// The schema of its arguments.
@@ -235,26 +234,10 @@ pub struct Tool {
     pub facts: &'static [(&'static str, &'static str)],
     /// The schema of its answer.
     pub output: Map<String, Value>,
-    run: fn(&Call<'_>, Value) -> Result<Draft>,
+    run: Box<Run>,
 }
 
-/// What each file below defines.
-trait Definition {
-    const NAME: &'static str;
-    const TITLE: &'static str;
-    const DESCRIPTION: &'static str;
-    const EFFECT: Effect;
-    const GROUP: Group = Group::Files;
-    /// What must be there before it makes sense.
-    const NEEDS: Needs = Needs::of(Self::GROUP);
-    const DEFAULT_TOKENS: usize = DEFAULT_TOKENS;
-    /// Whether its schema names `max_tokens`, which every tool takes; where it changes little, it need not be paid for.
-    const SHOWS_BUDGET: bool = true;
-    /// The facts of its answer with their JSON types, beside those every answer has.
-    const OUTPUT: &'static [(&'static str, &'static str)];
-    type Arguments: DeserializeOwned + JsonSchema;
-    fn run(call: &Call<'_>, arguments: Self::Arguments) -> Result<Draft>;
-}
+type Run = dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Draft> + Send + Sync;
 
 /// A tool that asks for an operation of a lane: what it takes, its limits, what it may do and whom it waits for are the
 /// operation's. The tool adds names, words and the answer in words.
@@ -303,19 +286,6 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// On whose behalf a step is recorded: the caller may name a session, or its conversation is known, or the client
     /// stands for it.
-    fn origin(&self, who: Who) -> Result<Origin> {
-        let own = self.plain_origin(who.session);
-        Ok(Origin {
-            tool: Some(who.tool.unwrap_or_else(|| self.client.to_owned())),
-            session: own.session,
-            message: who.message.or(own.message),
-            // With a part it would end with the turn; what an agent begins by hand it ends by hand.
-            part: who.part,
-            declared: paths(&who.declare)?,
-        })
-    }
-
-    /// The same of a request that says for whom it is, or does not.
     fn on_behalf(&self, said: Behalf) -> Behalf {
         let Behalf { tool, session, message, part } = said;
         let own = Behalf::from(self.plain_origin(session));
@@ -338,15 +308,6 @@ impl Call<'_> {
     }
 }
 
-/// Who asks, beside the client itself.
-struct Who {
-    tool: Option<String>,
-    session: Option<String>,
-    message: Option<String>,
-    part: Option<String>,
-    declare: Vec<String>,
-}
-
 /// What every tool takes beside its own arguments.
 pub struct Common {
     /// Whom the caller says it is.
@@ -358,39 +319,14 @@ pub struct Common {
 }
 
 impl Tool {
-    fn of<D: Definition>() -> Tool {
-        let run = |call: &Call<'_>, arguments: Value| D::run(call, parse(D::NAME, arguments)?);
-        Tool {
-            name: D::NAME,
-            title: D::TITLE,
-            description: D::DESCRIPTION,
-            effect: D::EFFECT,
-            waits: match (D::GROUP, D::EFFECT) {
-                (Group::Files, Effect::Runs) => Waits::ForDebugger,
-                (Group::Files, _) => Waits::ForDisk,
-                (_, Effect::Stops) => Waits::ForEnd,
-                (Group::Browser, _) => Waits::ForBrowser,
-                (Group::Debug, _) => Waits::ForDebugger,
-            },
-            group: D::GROUP,
-            needs: D::NEEDS,
-            pages: false,
-            fields: Vec::new(),
-            default_tokens: D::DEFAULT_TOKENS,
-            input: schema::input::<D::Arguments>(D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
-            facts: D::OUTPUT,
-            output: schema::output(D::OUTPUT),
-            run,
-        }
-    }
-
     fn asks<D: Asking>() -> Tool {
-        let run = |call: &Call<'_>, arguments: Value| {
-            let request = parse(D::NAME, arguments)?;
+        let schema = schema::of::<D::Request>();
+        let fields = shown::fields(&schema, D::SHOWN);
+        let run = move |call: &Call<'_>, arguments| {
+            let request = parse(D::NAME, Value::Object(shown::request(D::NAME, &fields, arguments)?))?;
             D::check(&request)?;
             D::run(call, request)
         };
-        let schema = schema::of::<D::Request>();
         Tool {
             name: D::NAME,
             title: D::TITLE,
@@ -400,12 +336,11 @@ impl Tool {
             group: D::GROUP,
             needs: D::NEEDS,
             pages: D::PAGES,
-            fields: shown::fields(&schema, D::SHOWN),
             default_tokens: D::DEFAULT_TOKENS,
             input: shown::input(&schema, D::SHOWN, D::SHOWS_BUDGET, D::DEFAULT_TOKENS),
             facts: D::OUTPUT,
             output: schema::output(D::OUTPUT),
-            run,
+            run: Box::new(run),
         }
     }
 
@@ -422,11 +357,7 @@ impl Tool {
 
     /// Runs it.
     pub fn run(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Result<Draft> {
-        let arguments = match self.fields.as_slice() {
-            [] => arguments,
-            fields => shown::request(self.name, fields, arguments)?,
-        };
-        let draft = (self.run)(call, Value::Object(arguments))?;
+        let draft = (self.run)(call, arguments)?;
         // Whatever a debugger shows, a program and those whose data it reads have written.
         Ok(if self.group == Group::Debug { draft.untrusted() } else { draft })
     }
@@ -478,30 +409,6 @@ fn parse<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
     })
 }
 
-/// The paths as the agent wrote them; `./` before one is a habit, not a mistake. `.` is the whole workspace, which is what
-/// no paths mean; an empty text means nothing and is refused.
-fn paths(texts: &[String]) -> Result<Vec<RelPath>> {
-    let is_root = |text: &String| matches!(text.as_str(), "." | "./");
-    let named = texts.iter().filter(|text| !is_root(text)).map(|text| path(text)).collect::<Result<Vec<RelPath>>>()?;
-    Ok(if texts.iter().any(is_root) { Vec::new() } else { named })
-}
-
-fn path(text: &str) -> Result<RelPath> {
-    if text.is_empty() {
-        return Err(Error::new(Code::InvalidPath, "a path is empty").with_hint("leave it out to mean everything"));
-    }
-    text.strip_prefix("./").unwrap_or(text).trim_end_matches('/').parse()
-}
-
-/// One thing or a list of them: models send either.
-fn one_or_many<'de, T: DeserializeOwned, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    let read = |value| serde_json::from_value(value).map_err(serde::de::Error::custom);
-    match Value::deserialize(deserializer)? {
-        Value::Array(many) => many.into_iter().map(read).collect(),
-        one => Ok(vec![read(one)?]),
-    }
-}
-
 /// Where the last page ended.
 fn cursor(text: Option<&str>) -> Result<usize> {
     let Some(text) = text else { return Ok(0) };
@@ -546,10 +453,9 @@ mod tests {
                 checkpoint_list browser_status browser_log debug_state debug_output breakpoint_list \
                 stacktrace_get variables_get snapshot_diff snapshot_list snapshot_get snapshot_series",
             ),
-            ("repeats", "files_track"),
             (
                 "-",
-                "milestone_create review_comments workspace_reset checkpoint_create checkpoint_delete noise_rules \
+                "files_track milestone_create review_comments workspace_reset checkpoint_create checkpoint_delete noise_rules \
                 baseline breakpoint_remove snapshot_delete snapshot_clear",
             ),
             ("writes", "files_revert files_restore files_undo files_redo snapshot_export"),
@@ -577,14 +483,5 @@ mod tests {
             let is_quick = tool.group == Group::Files && !tool.effect.runs_programs();
             assert_eq!(tool.waits == Waits::ForDisk, is_quick, "{}", tool.name);
         }
-    }
-
-    #[test]
-    fn an_empty_path_means_nothing_and_the_root_means_everything() {
-        let read = |texts: &[&str]| paths(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
-        assert_eq!(read(&[""]).unwrap_err().code(), Code::InvalidPath);
-        assert_eq!(read(&["a", ""]).unwrap_err().code(), Code::InvalidPath);
-        assert!(read(&["."]).unwrap().is_empty() && read(&["a", "./"]).unwrap().is_empty());
-        assert_eq!(read(&["./a/"]).unwrap().len(), 1);
     }
 }

@@ -46,6 +46,11 @@ pub fn unknown(change: &UnknownChange) -> String {
     format!("{letter} {}", change.file_path)
 }
 
+/// `; 2 paths not seen`, or nothing when all were.
+pub fn not_seen(unseen: &[String]) -> String {
+    if unseen.is_empty() { String::new() } else { format!("; {} not seen", count(unseen.len(), "path")) }
+}
+
 /// A path that could not be looked at.
 pub fn unseen(uncovered: &Uncovered) -> String {
     format!("{} ({})", uncovered.path, uncovered.reason)

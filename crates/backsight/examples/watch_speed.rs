@@ -1,5 +1,7 @@
 //! Measures a long-lived, watching workspace: `watch_speed DIR [rounds]` in a tree with files in it. Prints percentiles.
 
+#![allow(clippy::disallowed_methods)]
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

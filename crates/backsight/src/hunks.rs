@@ -2,9 +2,13 @@
 //! back by itself has a name, see `choice.rs`.
 
 mod choice;
+mod known;
 mod language;
 mod words;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use backsight_core::ObjectId;
 use backsight_diff::{
     BinaryFiles, FileChange, FileSide, Hunk, Line, LineKind, Options, generate_unified_diff, parse_multi_file_diff,
     split_lines,
@@ -14,6 +18,7 @@ use backsight_files::{ObjectKind, object_id};
 use crate::report::{FileDiff, FileHunks, HunkLine, HunkLines, HunkPlace, Hunks};
 pub use choice::{HunkChoice, HunkId};
 pub(crate) use choice::{chosen, named};
+use known::{KnownMarks, Marks};
 use language::Language;
 
 /// Lines of an answer at most.
@@ -22,6 +27,9 @@ const LINES: usize = 60_000;
 const LONGEST: usize = 2_000;
 /// Larger texts are shown without the parts of their language.
 const LARGEST_MARKED: usize = 2 << 20;
+
+/// Marks of texts that were shown before, of all workspaces: about 8 MB.
+static KNOWN: Mutex<KnownMarks> = Mutex::new(KnownMarks::new(2 << 20));
 
 /// All hunks of these differences, with so many lines around each.
 pub fn hunks(diffs: &[FileDiff], context: usize) -> Hunks {
@@ -63,11 +71,8 @@ fn file(diff: &FileDiff, context: usize, room: &mut usize) -> FileHunks {
     if !is_text {
         return shown;
     }
-    let marks = |text: &str| match language {
-        Some(language) if text.len() <= LARGEST_MARKED => language.parts(text),
-        _ => Vec::new(),
-    };
-    let (before, after) = (marks(&diff.before), marks(&diff.after));
+    let before = marks(language, shown.before_blob, &diff.before);
+    let after = marks(language, shown.after_blob, &diff.after);
     let mut ids = named(diff).into_iter().map(|(id, _)| id);
     for hunk in passages(diff, context) {
         let hunks = places(&hunk, &mut ids);
@@ -80,6 +85,19 @@ fn file(diff: &FileDiff, context: usize, room: &mut usize) -> FileHunks {
         shown.hunks.push(HunkLines { hunks, ..passage(&hunk, &before, &after) });
     }
     shown
+}
+
+/// The parts of a text's language; those of texts that were shown before are known.
+fn marks(language: Option<&'static Language>, blob: Option<ObjectId>, text: &str) -> Arc<Marks> {
+    let (Some(language), Some(blob)) = (language.filter(|_| text.len() <= LARGEST_MARKED), blob) else {
+        return Arc::default();
+    };
+    let found = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).find(blob, language);
+    found.unwrap_or_else(|| {
+        let marks = Arc::new(language.parts(text));
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).keep(blob, language, marks.clone());
+        marks
+    })
 }
 
 fn passages(diff: &FileDiff, context: usize) -> Vec<Hunk> {
@@ -175,6 +193,16 @@ mod tests {
         let [one, other] = ["b\n", "c\n"].map(|after| hunks(&[diff("a", "a\n", after)], 3).files[0].after_blob);
         assert!(one.is_some() && one != other);
         assert_eq!(one.unwrap().to_string(), "61780798228d17af2d34fce4cfbdf35556832472");
+    }
+
+    #[test]
+    fn marks_of_a_text_that_was_shown_are_known() {
+        let text = "def known_again():\n    return 1\n";
+        let [first, again] = [0, 1].map(|_| hunks(&[diff("known.py", "x\n", text)], 3));
+        assert_eq!(first, again);
+        let (language, blob) = (Language::of("known.py"), first.files[0].after_blob);
+        assert!(Arc::ptr_eq(&marks(language, blob, text), &marks(language, blob, text)));
+        assert_eq!(*marks(language, blob, text), language.unwrap().parts(text));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use backsight_files::{AnchoredPath, ObjectKind, Seal, device_of, object_id};
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
+use crate::random;
 use crate::settings::Settings;
 
 /// The file in the store that holds its id.
@@ -153,7 +154,7 @@ fn bind(records: &AnchoredPath, id: &str, record: Record) -> Result<()> {
 /// Writes a file whole, in place of another.
 fn write_over(records: &AnchoredPath, file: &AnchoredPath, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_vec(value).map_err(|error| Error::new(Code::Io, error.to_string()))?;
-    let temporary = records.join(format!("new-{}", digits(&random::<8>()?)));
+    let temporary = records.join(format!("new-{}", digits(&random::bytes::<8>()?)));
     write_new(&temporary, &text)?;
     temporary.rename(file).map_err(|error| Error::io(format!("write `{}`", file.display()), error))
 }
@@ -241,7 +242,7 @@ fn record_of(directory: &Path, id: &str) -> Result<Option<Record>> {
 /// Gives the new directory `making` an identity; its place will be `store`, for the workspace at `root`.
 pub(crate) fn give(making: &AnchoredPath, store: &Path, root: &Path, settings: &Settings) -> Result<()> {
     let records = make_records(settings)?;
-    let (id, key) = (random::<16>()?, random::<64>()?);
+    let (id, key) = (random::bytes::<16>()?, random::bytes::<64>()?);
     let stat = making.stat().map_err(|error| Error::io(format!("look at `{}`", making.display()), error))?;
     let workspace = if store.starts_with(root) { None } else { Home::of(root) };
     let store = PathBuf::from(store.to_string_lossy().into_owned());
@@ -314,12 +315,6 @@ fn other_owner(directory: &Path) -> Option<u32> {
 /// Where records may be, first choice first.
 fn directories(settings: &Settings) -> Vec<PathBuf> {
     settings.state_directories().into_iter().map(|directory| directory.join("stores")).collect()
-}
-
-fn random<const COUNT: usize>() -> Result<[u8; COUNT]> {
-    let mut random = [0; COUNT];
-    getrandom::fill(&mut random).map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
-    Ok(random)
 }
 
 fn digits(bytes: &[u8]) -> String {

@@ -55,6 +55,8 @@
 //! All calls block the thread they are made on. Handles are cheap: [`Workspace::for_call`] makes one with a patience and a
 //! cancellation of its own.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 mod adopt;
 mod archive;
 mod bisect;
@@ -71,6 +73,7 @@ pub mod names;
 pub mod operation;
 mod place;
 mod plan_token;
+mod random;
 mod reference;
 pub mod report;
 pub mod request;

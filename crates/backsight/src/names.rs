@@ -1,26 +1,14 @@
 //! What may name a session, a message, a part, a tool or a client: texts that callers choose, that become part of the
 //! history and are shown in lists. One rule for every interface.
 
-use backsight_core::{Code, Error, Result, quote};
+use backsight_core::Result;
+pub use backsight_core::names::{ID, ID_OR_NONE, LONGEST_ID, LONGEST_NAME, is_name};
+use backsight_core::names::{check, is_unfit, problem};
 
 use crate::report::Origin;
 
-/// Names are fit to be shown and typed; the library has the last word, and counts bytes.
-pub const ID: &str = r"^[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?$";
-/// The same, or nothing, which is no name.
-pub const ID_OR_NONE: &str = r"^([^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]([^\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*[^\s\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069])?)?$";
-
-/// The longest id of a session, message or part, in bytes.
-pub const LONGEST_ID: usize = 200;
-/// The longest name of a tool or client, in bytes.
-pub const LONGEST_NAME: usize = 100;
 /// The longest id of a hook: a message of an agent that numbers none is called `SESSION:3`, which must be an id too.
 const LONGEST_TAMED: usize = LONGEST_ID - 20;
-
-/// Whether a text can name a tool or a client.
-pub fn is_name(text: &str) -> bool {
-    problem(text, LONGEST_NAME).is_none()
-}
 
 /// Ids come from callers: they must be fit to be shown and typed.
 pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
@@ -52,33 +40,6 @@ pub fn tame(text: &str, longest: usize) -> String {
     format!("{}{fingerprint}", plain.get(..kept).unwrap_or_default().trim_end())
 }
 
-fn check(what: &str, text: &str, longest: usize) -> Result<()> {
-    let Some(problem) = problem(text, longest) else { return Ok(()) };
-    let shown: String = text.chars().take(40).collect();
-    Err(Error::new(Code::Usage, format!("the {what} `{}` {problem}", quote(shown.as_bytes())))
-        .with_hint("use a short name such as `s1` or `msg_123`"))
-}
-
-fn problem(text: &str, longest: usize) -> Option<String> {
-    if text.trim().is_empty() {
-        Some("is empty".to_owned())
-    } else if text.len() > longest {
-        Some(format!("has {} bytes, more than {longest}", text.len()))
-    } else if text.chars().any(is_unfit) {
-        Some("holds control characters".to_owned())
-    } else if text.trim() != text {
-        Some("begins or ends with a space".to_owned())
-    } else {
-        None
-    }
-}
-
-/// What moves the cursor, breaks lines or turns the direction of writing.
-fn is_unfit(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// FNV-1a: the same in every process.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
@@ -86,6 +47,8 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use backsight_core::Code;
+
     use super::*;
 
     #[test]

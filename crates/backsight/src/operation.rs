@@ -1,6 +1,9 @@
 //! How an operation of any lane is carried out: its limits are checked, then it is done. Interfaces that read a request from a
 //! wire or a command line need no more than [`Workspace::perform`].
 
+#[cfg(feature = "browser")]
+mod browser;
+
 pub use backsight_core::{Effect, Operation, Waits};
 
 use crate::{Result, Workspace};

@@ -9,6 +9,7 @@ use backsight_files::{AnchoredPath, OWN_DIRECTORY, ObjectKind, object_id};
 
 use crate::gate::{self, OwnStore};
 use crate::identity;
+use crate::random;
 use crate::request::StorePlace;
 use crate::settings::Settings;
 
@@ -183,10 +184,7 @@ pub(crate) fn make_directory(
     (root, store): (&Path, &Path),
     settings: &Settings,
 ) -> Result<Making> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random name: {error}")))?;
-    let path = own.join(format!("{prefix}{:016x}", u64::from_ne_bytes(random)));
+    let path = own.join(format!("{prefix}{:016x}", random::number()?));
     let failed = |error| Error::io(format!("create `{}`", path.display()), error);
     path.make_directories().map_err(failed)?;
     let directory = path.anchored().map_err(failed)?;

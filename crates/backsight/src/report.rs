@@ -3,16 +3,16 @@
 
 mod bisect;
 #[cfg(feature = "browser")]
-mod browser;
-#[cfg(feature = "browser")]
 mod changes;
 mod comment;
 mod commit;
+mod compared;
 mod continuity;
 mod debug;
 mod hunks;
 mod ids;
 mod lines;
+mod lists;
 mod milestone;
 mod reader;
 mod row;
@@ -25,22 +25,28 @@ use backsight_core::{Advice, Coverage, ObjectId, RelPath, Seq, Timestamp, Voice,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use bisect::{BisectRun, Bisected, FoundStep};
 #[cfg(feature = "browser")]
-pub use browser::{
-    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded,
+pub use backsight_browser::answer::{
+    BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, PageKeyRenewed, RuleEntry, RuleList,
+    RuleSwitched, RulesAdded,
 };
+pub use bisect::{BisectRun, Bisected, FoundStep};
 #[cfg(feature = "browser")]
 pub use changes::{
     AllChanges, Because, Certainty, DebugChanges, Evidence, EvidenceKind, FilesChanges, ProgramEvent, StepEntry,
 };
 pub use comment::{Comment, CommentAnswer, CommentTold};
 pub use commit::{Commit, Commits};
+pub use compared::{BlobContent, ComparedStates, ContentBytes, FileContent, FileLineCounts, LineCounts, ShownStep};
 pub use continuity::{ChainProblem, Checkpoint, CheckpointData, CheckpointMetadata, CurrentState, Reset, SyncReport};
 pub use debug::Exported;
 pub use hunks::{FileHunks, HunkLine, HunkLines, HunkPlace, Hunks};
 pub use ids::HasIds;
 pub use lines::{Blame, BlameHunk, FileVersion, LineOrigin};
+pub use lists::{
+    Comments, Conversations, Diagnosis, FileLife, FileList, KnownCleaned, KnownNoted, KnownNotes, Milestones,
+    OpenCalls, SetUp, SettingList,
+};
 pub use milestone::{ExportedGit, KeptPath, Milestone, MilestoneDetail, MilestoneSummary};
 pub use reader::{RowLine, RowPage, Seen, Viewed};
 pub use row::{Event, Kind, MayHold, Origin, Row, RowLane, Snapshot, SnapshotDetail};

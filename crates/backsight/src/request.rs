@@ -1,25 +1,60 @@
 //! What the library is asked. Every field has a default that does the ordinary thing.
 
+#[cfg(feature = "browser")]
+mod asking;
 mod behalf;
+mod commenting;
+mod comparing;
+mod contents;
+mod continuity;
+mod conversations;
 mod debug;
 mod going;
+mod known_files;
+mod milestones;
 mod path_text;
 mod reading;
+mod recording;
 mod searching;
+mod unknown_changes;
+mod upkeep;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(feature = "browser")]
+pub use asking::ReadChanges;
+#[cfg(feature = "browser")]
+pub use backsight_browser::request::AttachBrowser;
 use backsight_core::{RelPath, Seq, Timestamp};
 pub use backsight_diff::BinaryFiles;
 pub use behalf::Behalf;
+pub use commenting::{AnswerComment, CommentOnLine, ListComments, Person, ResolveComment};
+pub use comparing::{ComparePaths, CompareStates, CompareStep, CountLines, TwoStates, UnifiedForm};
+pub use contents::{BlameFile, ListFiles, ReadBlob, ReadFile, ReadFileLife, ShowStep};
+pub use continuity::{ReadContinuity, ResetContinuity, ValidateContinuity};
+pub use conversations::{
+    CompareSession, ListConversations, ReadSession, RevertMessages, SessionTerms, StartSession, TrackMessage,
+    UnrevertMessages,
+};
 pub use debug::ExportSnapshot;
 pub use going::{GoingTerms, RedoSteps, RestoreFiles, RevertSteps, StepCount, UndoSteps};
+pub use known_files::{CleanKnown, ListKnown, NoteKnown, ReadKnown};
+pub use milestones::{CreateMilestone, ExportMilestone, ExportTerms, ListMilestones, ReadMilestone};
 pub use path_text::PathText;
-pub use reading::{LogFilters, ReadLog, ReadTimeline};
-#[cfg(feature = "browser")]
-pub use searching::PageJudge;
+pub use reading::{ListCommits, LogFilters, ReadLog, ReadTimeline, SearchLines};
+pub use recording::{AbandonCall, BeginCall, FinishCall, ListOpenCalls, TrackFiles, UnknownPolicy};
 pub use searching::SearchSteps;
+#[cfg(feature = "browser")]
+pub use searching::{PageJudge, SearchByPage};
+pub use unknown_changes::{CheckUnknown, DetectUnknown, HandleUnknown};
+pub use upkeep::{
+    ChangeSetting, CollectContents, Diagnose, ListSettings, MeasureStore, PinStep, ReadSetting, ReadStatus,
+    SetUpWorkspace, UnpinStep, VerifyStore,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::hunks::HunkChoice;
 use crate::plan_token::PlanToken;
@@ -270,7 +305,8 @@ pub struct Init {
 }
 
 /// Where the store lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StorePlace {
     /// In `.backsight/store` inside the workspace.
     #[default]
@@ -504,27 +540,4 @@ pub struct Unrevert {
     pub plan: Option<PlanToken>,
     /// Who asks; the row is the session's whatever is said here.
     pub origin: Origin,
-}
-
-/// A request to watch a browser: the one that is named, one that can be found, or a new one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AttachBrowser {
-    /// `http://host:port` or `ws://...`, on this machine.
-    pub url: Option<String>,
-    /// A debugging port.
-    pub port: Option<u16>,
-    /// A profile directory, in which a browser says where it listens; for a new browser, the one to use and keep.
-    pub profile: Option<PathBuf>,
-    /// Start a new one.
-    pub launch: bool,
-    /// The program to start, instead of one of the usual names.
-    pub program: Option<PathBuf>,
-    /// A new one without windows.
-    pub headless: bool,
-    /// The page a new one opens.
-    pub open: Option<String>,
-    /// Which pages to watch: `http://localhost:3000`, `*.example.test`; all of this machine when empty.
-    pub origins: Vec<String>,
-    /// Every page, whatever its address.
-    pub all_pages: bool,
 }

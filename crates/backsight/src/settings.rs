@@ -100,6 +100,7 @@ pub struct CallSettings {
 
 impl Settings {
     /// Everything from the process's environment.
+    #[expect(clippy::disallowed_methods, reason = "the one place in the library that looks around")]
     pub fn from_environment() -> Self {
         // A relative directory would be another one in every workspace, and so the workspace's choice.
         let directory = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

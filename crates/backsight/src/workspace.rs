@@ -62,6 +62,7 @@ use crate::config::{self, Config};
 use crate::gate::{self, OwnStore};
 use crate::identity;
 use crate::place;
+use crate::random;
 use crate::reference::{self, Reference};
 use crate::report::{Adopted, ConfigEntry, Kind, SnapshotConfig};
 use crate::request::{ConfigChange, Init};
@@ -547,10 +548,7 @@ impl Workspace {
     }
 
     fn new_id(&self) -> Result<SnapshotId> {
-        let mut random = [0; 8];
-        getrandom::fill(&mut random)
-            .map_err(|error| Error::new(Code::Io, format!("cannot draw a random id: {error}")))?;
-        Ok(SnapshotId::from_random(u64::from_ne_bytes(random)))
+        Ok(SnapshotId::from_random(random::number()?))
     }
 }
 

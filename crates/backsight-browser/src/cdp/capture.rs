@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use backsight_core::{Admission, Code, Error, Result, Timestamp};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use super::launch::Launch;
@@ -136,7 +136,7 @@ impl Memory {
 }
 
 /// What is watched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Watching {
     /// The browser's name and version; empty while none is there.
     pub browser: String,
@@ -151,15 +151,15 @@ pub struct Watching {
     /// Whether it was started here and ends with the watching.
     pub launched: bool,
     /// The command line with which it was started here, the program first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// What a person should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// A page that is watched.
-#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Page {
     /// The browser's id for it.
     pub id: String,
@@ -172,12 +172,12 @@ pub struct Page {
     /// How it is.
     pub state: PageState,
     /// What its open dialog says.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
 }
 
 /// How a page is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageState {
     /// Everything in it is seen.
@@ -201,6 +201,7 @@ pub struct Capture {
 
 impl Capture {
     /// Finds or starts the browser and watches it. Returns when the pages that are open are being watched.
+    #[expect(clippy::disallowed_methods, reason = "each caller gives one order and waits for its answer")]
     pub fn start(attach: Attach, listener: Arc<dyn Listener>) -> Result<Capture> {
         let origins = Origins::new(&attach.origins, attach.all_pages)?;
         let (orders, taken) = mpsc::unbounded_channel();

@@ -166,6 +166,10 @@ impl Connection {
         })
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the reader never waits; what is queued is counted and kept below `Limits`"
+    )]
     fn begin(
         limits: Limits,
         spawn: impl FnOnce(&mut JoinSet<()>, Arc<Shared>, mpsc::UnboundedSender<Heard>, mpsc::Receiver<String>),

@@ -1,6 +1,7 @@
 //! The browser lane from outside: seed 001's scenarios, what several clients see, laws over random streams, the protocol as
 //! recorded and as a fake speaks it, and a real Chromium.
 
+#![allow(clippy::disallowed_methods)]
 #![allow(clippy::unwrap_used)]
 
 mod app;

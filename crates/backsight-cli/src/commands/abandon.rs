@@ -1,5 +1,6 @@
 //! `backsight abandon ID`: gives a tool call up.
 
+use backsight::request::AbandonCall;
 use backsight_core::Result;
 
 use crate::commands::Verdict;
@@ -23,7 +24,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let call = workspace.abandon(&args.id)?;
+    let call = workspace.perform(AbandonCall { call: args.id.clone() })?;
     let readable = context.readable(&workspace, &call)?;
     context.answer(&call, |page| {
         let began = page.data.dim(format_args!("(began {})", age(call.since, context.now)));

@@ -1,15 +1,13 @@
 //! `backsight baseline`: how the app behaves when it is well.
 
-use backsight::browser::baseline::{BaselineEntry, Comparison};
 use backsight::browser::report::Severity;
-use backsight::report::{BaselineList, Deleted};
+use backsight::browser::request::{CompareBaseline, DeleteBaseline, ListBaselines, SaveBaseline};
 use backsight_core::Result;
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 use crate::render::app;
 
 /// Save how the app behaves, and compare with that later
@@ -78,8 +76,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn save(args: &Save, context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Post("/api/browser/baselines", json!({ "name": args.name }));
-    let saved: BaselineEntry = lane.ask(request, |workspace| workspace.save_baseline(&args.name))?;
+    let saved = lane.perform(SaveBaseline { name: args.name.clone() })?;
     context.answer(&saved, |page| {
         app::baseline(page, "Saved", &saved, context.now);
         if let Some(wrong) = &saved.accepts {
@@ -90,8 +87,7 @@ fn save(args: &Save, context: &Context, lane: &Lane) -> Result<()> {
 }
 
 fn compare(args: &Compare, context: &Context, lane: &Lane) -> Result<Verdict> {
-    let request = Request::Get(format!("/api/browser/baselines/{}/compare", encode(&args.name)));
-    let compared: Comparison = lane.ask(request, |workspace| workspace.compare_baseline(&args.name))?;
+    let compared = lane.perform(CompareBaseline { name: args.name.clone() })?;
     context.answer(&compared, |page| {
         app::comparison(page, &compared, context.now);
         if let Some(wrong) = &compared.accepts {
@@ -103,8 +99,7 @@ fn compare(args: &Compare, context: &Context, lane: &Lane) -> Result<Verdict> {
 }
 
 fn list(context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Get("/api/browser/baselines".to_owned());
-    let list: BaselineList = lane.ask(request, |workspace| workspace.baselines())?;
+    let list = lane.perform(ListBaselines {})?;
     context.answer(&list, |page| {
         app::baselines(page, &list.baselines, context.now);
         if list.baselines.is_empty() {
@@ -116,7 +111,6 @@ fn list(context: &Context, lane: &Lane) -> Result<()> {
 }
 
 fn delete(args: &Delete, context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Post("/api/browser/baselines/delete", json!({ "name": args.name }));
-    let deleted: Deleted = lane.ask(request, |workspace| workspace.delete_baseline(&args.name))?;
+    let deleted = lane.perform(DeleteBaseline { name: args.name.clone() })?;
     context.answer(&deleted, |page| page.data.line(format_args!("Forgot baseline {}", deleted.deleted)))
 }

@@ -1,7 +1,7 @@
 //! `backsight begin`: what changes from here on is a tool call's own, until `finish`.
 
 use backsight::report::Begun;
-use backsight::request::Begin;
+use backsight::request::BeginCall;
 use backsight_core::Result;
 
 use crate::arguments::{UnknownChanges, Who};
@@ -31,8 +31,8 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let origin = args.who.origin(context, &workspace)?;
-    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
+    let declare = args.who.declare(context, &workspace)?;
+    let begun = workspace.perform(BeginCall { who: args.who.behalf(), declare, policy: args.unknown.policy() })?;
     let readable = context.readable(&workspace, &begun)?;
     context.answer(&begun, |page| {
         page.data.line(&begun.call.id);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backsight::CallSettings;
-use backsight::browser::entry::Entry;
+use backsight::browser::request::ReadEntry;
 use backsight::report::{BisectRun, Bisected, FoundStep, Verdict as Judged};
 use backsight::request::{Behalf, PageJudge, PathText, SearchSteps};
 use backsight_core::{Code, Error, RelPath, Result};
@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 use crate::page::{GREEN, Page, RED, YELLOW};
 use crate::paths;
 use crate::render::{snapshot, unified};
@@ -90,7 +90,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         share: inside_all(&args.share)?,
         copy: inside_all(&args.copy)?,
         jobs: Some(args.jobs),
-        timeout_ms: args.timeout.map(|seconds| seconds * 1000),
+        timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
         who: Behalf::default(),
     };
     let handle = workspace.for_call(CallSettings { cancelled: Some(interrupted()?), ..CallSettings::default() });
@@ -107,12 +107,11 @@ fn page(args: &Args, context: &Context) -> Result<PageJudge> {
         true => absent.clone(),
         false => {
             let lane = Lane::find(context)?;
-            let path = format!("/api/browser/entries/{}", encode(absent));
-            let entry: Entry = lane.server("an entry")?.ask(&Request::Get(path))?;
+            let entry = lane.server("an entry")?.perform(&ReadEntry { id: absent.clone() })?;
             entry.shown_again()?.to_string()
         }
     };
-    let wait_ms = args.wait.map(|seconds| seconds * 1000);
+    let wait_ms = args.wait.map(|seconds| seconds.saturating_mul(1000));
     Ok(PageJudge { page: Some(page.clone()), absent: Some(absent), wait_ms })
 }
 

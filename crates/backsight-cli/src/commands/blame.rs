@@ -5,13 +5,14 @@ use std::str::FromStr;
 
 use anstyle::Style;
 use backsight::report::{Blame, BlameHunk, FileVersion, Kind, LineOrigin};
-use backsight_core::{Code, Error, Result, Timestamp, visible};
+use backsight::request::{BlameFile, PathText};
+use backsight_core::{Result, Timestamp, visible};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::{CYAN, MAGENTA, Page, RED, Sheet, YELLOW};
-use crate::words::{age, count, safe};
+use crate::words::{age, safe};
 
 /// Show who last wrote each line of a file
 ///
@@ -39,23 +40,24 @@ pub struct Args {
 /// A range of lines, counted from 1, both ends in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lines {
-    start: usize,
-    end: usize,
+    start: u32,
+    /// All that follow when there is none.
+    end: Option<u32>,
 }
 
 impl FromStr for Lines {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
+        let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
         let (start, end) = text.split_once(',').unwrap_or((text, ""));
         let range = number(start).and_then(|start| {
             let end = match (end, end.strip_prefix('+')) {
-                ("", _) => Some(usize::MAX),
-                (_, Some(count)) => number(count).map(|count| start.saturating_add(count - 1)),
-                (end, None) => number(end),
+                ("", _) => Some(None),
+                (_, Some(count)) => number(count).map(|count| Some(start.saturating_add(count - 1))),
+                (end, None) => number(end).map(Some),
             };
-            end.filter(|end| start <= *end).map(|end| Lines { start, end })
+            end.filter(|end| end.is_none_or(|end| start <= end)).map(|end| Lines { start, end })
         });
         range.ok_or_else(|| "lines are `10,20`, `10,+5` or `10`, counted from 1".to_owned())
     }
@@ -63,25 +65,12 @@ impl FromStr for Lines {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let path = context.path(&workspace, &args.path)?;
-    let mut blame = workspace.blame(&path, args.reference.as_deref())?;
-    if let Some(lines) = args.lines {
-        clip(&mut blame, lines)?;
-    }
+    let path = PathText::from(&context.path(&workspace, &args.path)?);
+    let (start_line, end_line) = (args.lines.map(|lines| lines.start), args.lines.and_then(|lines| lines.end));
+    let blame = workspace.perform(BlameFile { path, reference: args.reference.clone(), start_line, end_line })?;
     let readable = context.readable(&workspace, &blame)?;
     context.answer(&blame, |page| show(page, &readable, context.now))?;
     Ok(Verdict::Done)
-}
-
-/// Keeps only the lines asked for.
-fn clip(blame: &mut Blame, lines: Lines) -> Result<()> {
-    let total = blame.line_count();
-    if lines.start > total {
-        let message = format!("`{}` has {}, so none from {} on", blame.path, count(total as u64, "line"), lines.start);
-        return Err(Error::new(Code::Usage, message).with_hint("lines are counted from 1"));
-    }
-    blame.keep_lines(lines.start, lines.end);
-    Ok(())
 }
 
 fn show(page: &mut Page, blame: &Blame, now: Timestamp) {
@@ -191,9 +180,9 @@ mod tests {
     #[test]
     fn ranges_of_lines_are_read_as_git_reads_them() {
         let range = |text: &str| text.parse::<Lines>().ok().map(|lines| (lines.start, lines.end));
-        assert_eq!(range("3,7"), Some((3, 7)));
-        assert_eq!(range("3,+2"), Some((3, 4)));
-        assert_eq!((range("3"), range("3,")), (Some((3, usize::MAX)), Some((3, usize::MAX))));
+        assert_eq!(range("3,7"), Some((3, Some(7))));
+        assert_eq!(range("3,+2"), Some((3, Some(4))));
+        assert_eq!((range("3"), range("3,")), (Some((3, None)), Some((3, None))));
         assert!(["", "0", "7,3", "x", "1,0", "1,+0", "-1,2", ",7"].iter().all(|text| range(text).is_none()));
     }
 

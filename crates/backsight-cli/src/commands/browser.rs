@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use backsight::browser::entry::{self, LogPage};
 use backsight::browser::event::{Category, Level};
-use backsight::browser::har::Har;
 use backsight::browser::render;
+use backsight::browser::request::{
+    AttachBrowser, DetachBrowser, ReadAppLog, ReadArchive, ReadBrowserStatus, ReadEntry, RenewPageKey,
+};
+use backsight::report::BrowserStatus;
 use backsight_core::{Code, Error, Result};
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::commands::changes::since;
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 use crate::new_file;
 use crate::render::app;
 use crate::words::count;
@@ -105,6 +107,12 @@ struct Pages {
     all_pages: bool,
 }
 
+impl Pages {
+    fn request(&self) -> AttachBrowser {
+        AttachBrowser { origins: self.origins.clone(), all_pages: self.all_pages, ..AttachBrowser::default() }
+    }
+}
+
 /// Show who watches the app
 #[derive(clap::Args, Debug)]
 struct Status {}
@@ -155,8 +163,8 @@ struct Log {
     #[arg(long, value_name = "SINCE", value_parser = since)]
     since: Option<String>,
     /// How many
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=200))]
-    limit: u64,
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
     /// Where the last page ended
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
@@ -194,7 +202,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
         Action::Attach(args) => attach(args, context, &lane)?,
         Action::Launch(args) => launch(args, context, &lane)?,
         Action::Status(_) => status(context, &lane)?,
-        Action::Detach(_) => show(context, &lane, "detaching a browser", "/api/browser/detach", json!({}))?,
+        Action::Detach(_) => {
+            let status = lane.server("detaching a browser")?.perform(&DetachBrowser {})?;
+            context.answer(&status, |page| app::status(page, &status))?;
+        }
         Action::Snippet(args) => snippet(args, context, &lane)?,
         Action::Log(args) => log(args, context, &lane)?,
         Action::Entry(args) => entry(args, context, &lane)?,
@@ -204,45 +215,38 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn attach(args: &Attach, context: &Context, lane: &Lane) -> Result<()> {
-    let profile = args.profile.as_ref().map(|profile| context.start().join(profile));
-    let body = json!({
-        "url": args.url,
-        "port": args.port,
-        "profile": profile,
-        "origins": args.pages.origins,
-        "all_pages": args.pages.all_pages,
-    });
-    show(context, lane, "watching a browser", "/api/browser/attach", body)
+    let request = AttachBrowser {
+        url: args.url.clone(),
+        port: args.port,
+        profile: args.profile.as_ref().map(|profile| context.start().join(profile)),
+        ..args.pages.request()
+    };
+    watch(context, lane, "watching a browser", &request)
 }
 
 fn launch(args: &Launch, context: &Context, lane: &Lane) -> Result<()> {
     let file = |path: &Option<PathBuf>| path.as_ref().map(|path| context.start().join(path));
-    let body = json!({
-        "launch": true,
-        "headless": !args.headed,
-        "open": args.url,
-        "program": file(&args.program),
-        "profile": file(&args.profile),
-        "origins": args.pages.origins,
-        "all_pages": args.pages.all_pages,
-    });
-    show(context, lane, "starting a browser", "/api/browser/attach", body)
+    let request = AttachBrowser {
+        launch: true,
+        headless: !args.headed,
+        open: args.url.clone(),
+        program: file(&args.program),
+        profile: file(&args.profile),
+        ..args.pages.request()
+    };
+    watch(context, lane, "starting a browser", &request)
 }
 
-fn show(context: &Context, lane: &Lane, what: &str, path: &'static str, body: Value) -> Result<()> {
-    let status: Value = lane.server(what)?.ask(&Request::Post(path, body))?;
+fn watch(context: &Context, lane: &Lane, what: &str, request: &AttachBrowser) -> Result<()> {
+    let status = lane.server(what)?.perform(request)?;
     context.answer(&status, |page| app::status(page, &status))
 }
 
 fn status(context: &Context, lane: &Lane) -> Result<()> {
-    let directly = |workspace: &backsight::Workspace| {
-        serde_json::to_value(workspace.browser_status()?)
-            .map_err(|error| Error::new(Code::Io, format!("the status cannot be written: {error}")))
-    };
-    let status: Value = lane.ask(Request::Get("/api/browser/status".to_owned()), directly)?;
+    let status: BrowserStatus = lane.perform(ReadBrowserStatus {})?;
     context.answer(&status, |page| {
         app::status(page, &status);
-        app::advise(page, status["coverage"]["attached"] == true, lane.is_served());
+        app::advise(page, status.coverage.attached, lane.is_served());
     })
 }
 
@@ -250,8 +254,7 @@ fn snippet(args: &Snippet, context: &Context, lane: &Lane) -> Result<()> {
     let server = lane.server("a page that reports")?;
     let mut address = server.address().clone();
     if args.renew {
-        let renewed: Value = server.ask(&Request::Post("/api/browser/snippet/renew", json!({})))?;
-        address.ingest_key = renewed["ingest_key"].as_str().unwrap_or_default().to_owned();
+        address.ingest_key = server.perform(&RenewPageKey {})?.ingest_key;
     }
     let tag = address.script_tag();
     context.answer(&json!({ "snippet": tag, "renewed": args.renew }), |page| {
@@ -264,31 +267,27 @@ fn snippet(args: &Snippet, context: &Context, lane: &Lane) -> Result<()> {
 }
 
 fn log(args: &Log, context: &Context, lane: &Lane) -> Result<()> {
-    let server = lane.server("a log")?;
-    let text = |value: Option<&str>| value.map(encode);
-    let pairs = [
-        ("category", args.category.map(|category| category.as_str().to_owned())),
-        ("level", args.level.map(|level| app::level_word(level).to_owned())),
-        ("text", text(args.text.as_deref())),
-        ("status", text(args.status.as_deref())),
-        ("since", text(args.since.as_deref())),
-        ("limit", Some(args.limit.to_string())),
-        ("cursor", text(args.cursor.as_deref())),
-    ];
-    let pairs = pairs.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-    let query = pairs.collect::<Vec<String>>().join("&");
-    let found: LogPage = server.ask(&Request::Get(format!("/api/browser/log?{query}")))?;
+    let request = ReadAppLog {
+        client: None,
+        category: args.category,
+        level: args.level,
+        text: args.text.clone(),
+        status: args.status.clone(),
+        since: args.since.clone(),
+        limit: Some(args.limit),
+        cursor: args.cursor.clone(),
+    };
+    let found = lane.server("a log")?.perform(&request)?;
     context.answer(&found, |page| app::log(page, &found))
 }
 
 fn entry(args: &Entry, context: &Context, lane: &Lane) -> Result<()> {
-    let path = format!("/api/browser/entries/{}", encode(&args.id));
-    let entry: entry::Entry = lane.server("an entry")?.ask(&Request::Get(path))?;
+    let entry = lane.server("an entry")?.perform(&ReadEntry { id: args.id.clone() })?;
     context.answer(&entry, |page| page.data.line(render::entry(&entry).trim_end()))
 }
 
 fn archive(args: &Archive, context: &Context, lane: &Lane) -> Result<()> {
-    let har: Har = lane.server("an archive")?.ask(&Request::Get("/api/browser/har".to_owned()))?;
+    let har = lane.server("an archive")?.perform(&ReadArchive {})?;
     let requests = har.log.entries.len();
     let Some(file) = args.output.as_ref().map(|file| context.start().join(file)) else {
         let text = serde_json::to_string_pretty(&har)

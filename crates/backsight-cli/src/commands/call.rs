@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use backsight::Workspace;
 use backsight::report::{Begun, Tracked};
-use backsight::request::{Begin, Finish};
+use backsight::request::{BeginCall, FinishCall};
 use backsight_core::{Code, Error, Result, shell_word};
 use serde::Serialize;
 
@@ -56,21 +56,22 @@ struct Called {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let origin = args.who.origin(context, &workspace)?;
-    let begun = workspace.begin(&Begin { origin, unknown: args.unknown.request(), ..Begin::default() })?;
+    let declare = args.who.declare(context, &workspace)?;
+    let begun = workspace.perform(BeginCall { who: args.who.behalf(), declare, policy: args.unknown.policy() })?;
     // What is not recorded by itself is told when the call finishes; once is enough.
     let readable = context.readable(&workspace, &begun)?;
     let told = Begun { unknown_changes: Vec::new(), ..readable.clone() };
     aside(context, |page| begin::talk(page, if begun.integrated.is_some() { &readable } else { &told }, context))?;
     let ended = execute(args, context, &workspace, &begun)?;
-    let request = Finish {
-        call: begun.call.id.to_string(),
+    let call = begun.call.id.to_string();
+    let request = FinishCall {
+        call: call.clone(),
         description: args.description.clone().unwrap_or_else(|| command_line(&args.command)),
-        unknown: args.unknown.request(),
-        pinned: args.pin,
-        ..Finish::default()
+        declare: Vec::new(),
+        policy: args.unknown.policy(),
+        pin: args.pin,
     };
-    let finished = workspace.finish(&request).map_err(|error| still_open(error, &request.call, ended))?;
+    let finished = workspace.perform(request).map_err(|error| still_open(error, &call, ended))?;
     aside(context, |page| {
         // Nobody who ran a command that changes nothing wonders about its description.
         tracked::show(page, &finished, "", context.now);

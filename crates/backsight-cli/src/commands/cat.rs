@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use backsight::request::{PathText, ReadBlob, ReadFile};
 use backsight_core::{Code, Error, ObjectId, Result};
-use serde_json::{Value, json};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
@@ -36,30 +36,18 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let (mut report, bytes) = match (args.blob, &args.reference, &args.path) {
-        (Some(blob), ..) => {
-            let bytes = workspace.get_blob(&blob)?;
-            (json!({ "blob": blob, "size": bytes.len() }), bytes)
+    match (args.blob, &args.reference, &args.path) {
+        (Some(id), ..) => {
+            let found = workspace.perform(ReadBlob { id })?;
+            context.answer(&found, |page| page.data.raw(&found.content.0))?;
         }
         (None, Some(reference), Some(path)) => {
-            let path = context.path(&workspace, path)?;
-            let bytes = workspace.get_file_at(reference, &path)?;
-            (json!({ "path": path, "size": bytes.len() }), bytes)
+            let path = PathText::from(&context.path(&workspace, path)?);
+            let found = workspace.perform(ReadFile { reference: Some(reference.clone()), path })?;
+            context.answer(&found, |page| page.data.raw(&found.content.0))?;
         }
         // The argument parser asks for both.
         _ => return Err(Error::new(Code::Usage, "name a REF and a PATH, or a content with `--blob ID`")),
-    };
-    let content = if context.screen.is_json() { encoded(&bytes) } else { Value::Null };
-    if let (Value::Object(report), Value::Object(content)) = (&mut report, content) {
-        report.extend(content);
     }
-    context.answer(&report, |page| page.data.raw(&bytes))?;
     Ok(Verdict::Done)
-}
-
-fn encoded(bytes: &[u8]) -> Value {
-    match str::from_utf8(bytes) {
-        Ok(text) => json!({ "encoding": "utf-8", "content": text }),
-        Err(_) => json!({ "encoding": "base64", "content": backsight_core::base64(bytes) }),
-    }
 }

@@ -1,17 +1,17 @@
 //! `backsight changes`: what happened in the app since the last look.
 
-use std::time::Duration;
-
 use backsight::Topic;
+use backsight::browser::Filter;
 use backsight::browser::report::Severity;
-use backsight::browser::{Ask, Filter};
+use backsight::browser::request::{AppQuestion, LONGEST_WAIT_MS};
 use backsight::report::AllChanges;
+use backsight::request::ReadChanges;
 use backsight_core::{Code, Error, Result};
 use clap::ValueEnum;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 use crate::parse;
 use crate::render::app;
 
@@ -46,10 +46,12 @@ pub struct Args {
     #[arg(long)]
     peek: bool,
     /// Wait so long at most: until the first error, or until something happened and it is quiet
-    #[arg(long = "wait", id = "wait", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=60))]
+    // Checked here too, in the words of this interface: the request counts in milliseconds.
+    #[arg(long = "wait", id = "wait", value_name = "SECONDS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT_MS / 1000))]
     wait: Option<u64>,
     /// How long nothing must happen for it to be quiet, with --wait
-    #[arg(long, value_name = "MS", default_value_t = QUIET, value_parser = clap::value_parser!(u64).range(..=60_000))]
+    #[arg(long, value_name = "MS", default_value_t = QUIET, value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT_MS))]
     quiet: u64,
     /// Exit 1 unless all that was asked for is clean
     #[arg(long)]
@@ -106,7 +108,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     if args.follow {
         return follow(args, context, &lane);
     }
-    let changes = ask(args, &lane, args.wait.map(Duration::from_secs))?;
+    let changes = ask(args, &lane, args.wait)?;
     context.answer(&changes, |page| {
         app::changes(page, &changes);
         app::advise(page, changes.app.coverage.attached, lane.is_served());
@@ -122,7 +124,7 @@ fn follow(args: &Args, context: &Context, lane: &Lane) -> Result<Verdict> {
             .with_hint("ask again and again with `backsight changes --json --wait 60`"));
     }
     loop {
-        let changes = ask(args, lane, Some(Duration::from_secs(60)))?;
+        let changes = ask(args, lane, Some(60))?;
         if has_news(&changes) {
             context.screen.print(|page| {
                 app::changes(page, &changes);
@@ -145,26 +147,18 @@ fn has_news(changes: &AllChanges) -> bool {
         || actions.is_some_and(|actions| !actions.actions.is_empty())
 }
 
-fn ask(args: &Args, lane: &Lane, wait: Option<Duration>) -> Result<AllChanges> {
-    let mut query = vec![
-        ("client", args.client.clone()),
-        ("severity", serde_json::json!(args.severity.filter()).as_str().unwrap_or_default().to_owned()),
-        ("peek", args.peek.to_string()),
-        ("quiet_ms", args.quiet.to_string()),
-    ];
-    query.extend(args.since.iter().map(|since| ("checkpoint", since.clone())));
-    query.extend(args.include.iter().map(|topic| ("include", topic.as_str().to_owned())));
-    query.extend(wait.map(|wait| ("wait_ms", wait.as_millis().to_string())));
-    let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
-    let ask = Ask {
+fn ask(args: &Args, lane: &Lane, wait: Option<u64>) -> Result<AllChanges> {
+    let mut question = AppQuestion {
+        client: Some(args.client.clone()),
         checkpoint: args.since.clone(),
-        include: Vec::new(),
         severity: args.severity.filter(),
         peek: args.peek,
-        // Without a server nothing can happen, so there is nothing to wait for.
-        wait: None,
+        wait_ms: wait.map(|seconds| seconds.saturating_mul(1000)),
+        quiet_ms: Some(args.quiet),
         max_tokens: None,
     };
-    let request = Request::Get(format!("/api/changes?{}", query.join("&")));
-    lane.ask(request, |workspace| workspace.changes(&args.client, &args.include, &ask))
+    question.check()?;
+    // Without a server nothing can happen, so there is nothing to wait for.
+    question.wait_ms = question.wait_ms.filter(|_| lane.is_served());
+    lane.perform(ReadChanges { question, include: args.include.clone() })
 }

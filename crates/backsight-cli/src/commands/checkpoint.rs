@@ -1,13 +1,12 @@
 //! `backsight checkpoint`: names for moments of the app, to ask about later.
 
-use backsight::report::{CheckpointList, CheckpointMade, Deleted};
+use backsight::browser::request::{CreateCheckpoint, DeleteCheckpoint, ListCheckpoints};
 use backsight_core::Result;
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request};
+use crate::lane::Lane;
 use crate::render::app;
 
 /// Name moments of the app, to compare with later
@@ -69,15 +68,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn create(args: &Create, context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Post("/api/browser/checkpoints", json!({ "name": args.name, "baseline": args.baseline }));
-    let made: CheckpointMade =
-        lane.ask(request, |workspace| workspace.create_checkpoint(&args.name, args.baseline.as_deref()))?;
+    let made = lane.perform(CreateCheckpoint { name: args.name.clone(), baseline: args.baseline.clone() })?;
     context.answer(&made, |page| app::created(page, &made))
 }
 
 fn list(context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Get("/api/browser/checkpoints".to_owned());
-    let list: CheckpointList = lane.ask(request, |workspace| workspace.checkpoints())?;
+    let list = lane.perform(ListCheckpoints {})?;
     context.answer(&list, |page| {
         app::checkpoints(page, &list.checkpoints);
         if list.checkpoints.is_empty() {
@@ -89,7 +85,6 @@ fn list(context: &Context, lane: &Lane) -> Result<()> {
 }
 
 fn delete(args: &Delete, context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Post("/api/browser/checkpoints/delete", json!({ "name": args.name }));
-    let deleted: Deleted = lane.ask(request, |workspace| workspace.delete_checkpoint(&args.name))?;
+    let deleted = lane.perform(DeleteCheckpoint { name: args.name.clone() })?;
     context.answer(&deleted, |page| page.data.line(format_args!("Forgot checkpoint {}", deleted.deleted)))
 }

@@ -2,10 +2,9 @@
 
 use backsight::Workspace;
 use backsight::report::Comment;
-use backsight::request::NewComment;
+use backsight::request::{AnswerComment, CommentOnLine, ListComments, PathText, Person, ResolveComment};
 use backsight_core::{Code, Error, Result};
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::commands::open::person;
@@ -88,23 +87,25 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     match &args.action {
         Action::Add(add) => {
             let (file, line) = place(context, &workspace, &add.place)?;
-            let (person, text, session) =
-                (person(add.person.as_deref(), variable)?, add.text.clone(), add.session.clone());
-            one(context, &workspace.comment(&NewComment { person, file, line, text, session })?)?;
+            let (text, session) = (add.text.clone(), add.session.clone());
+            let (person, file) = (named(add.person.as_deref(), variable)?, PathText::from(&file));
+            one(context, &workspace.perform(CommentOnLine { person, file, line, text, session })?)?;
         }
         Action::Answer(answer) => {
-            let by = person(answer.person.as_deref(), variable)?;
-            one(context, &workspace.answer_comment(&answer.id, &by, &answer.text)?)?;
+            let person = named(answer.person.as_deref(), variable)?;
+            let (id, text) = (answer.id.clone(), answer.text.clone());
+            one(context, &workspace.perform(AnswerComment { person, id, text })?)?;
         }
-        Action::Resolve(resolve) => one(context, &workspace.resolve_comment(&resolve.id)?)?,
+        Action::Resolve(resolve) => {
+            one(context, &workspace.perform(ResolveComment { id: resolve.id.clone() })?)?;
+        }
         Action::List(list) => {
-            let mut comments = workspace.comments()?;
-            comments.retain(|comment| list.all || !comment.is_over());
-            context.answer(&json!({ "comments": comments }), |page| {
-                if comments.is_empty() {
+            let listed = workspace.perform(ListComments { only_open: !list.all })?;
+            context.answer(&listed, |page| {
+                if listed.comments.is_empty() {
                     page.note("no comment is open");
                 }
-                for comment in &comments {
+                for comment in &listed.comments {
                     lines(context, comment).into_iter().for_each(|line| page.data.line(line));
                 }
             })?;
@@ -113,7 +114,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-fn place(context: &Context, workspace: &Workspace, typed: &str) -> Result<(backsight_core::RelPath, u64)> {
+fn place(context: &Context, workspace: &Workspace, typed: &str) -> Result<(backsight_core::RelPath, u32)> {
     let split = typed.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
     let Some((file, line)) = split else {
         let typed = backsight_core::quote(typed.as_bytes());
@@ -121,6 +122,10 @@ fn place(context: &Context, workspace: &Workspace, typed: &str) -> Result<(backs
             .with_hint("write FILE:LINE, such as `src/cart.js:16`"));
     };
     Ok((context.path(workspace, file.as_ref())?, line))
+}
+
+fn named(given: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Result<Person> {
+    Ok(Person { person: Some(person(given, variable)?) })
 }
 
 fn one(context: &Context, comment: &Comment) -> Result<()> {

@@ -2,11 +2,10 @@
 //! references, sessions, messages and agents.
 
 use backsight_core::{Result, is_unsafe_to_show};
-use clap::CommandFactory;
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::{self, Cli};
+use crate::cli;
 use crate::commands::Verdict;
 use crate::complete;
 use crate::context::Context;
@@ -40,7 +39,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 fn script(shell: Shell, context: &Context) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "backsight", &mut script);
+    clap_complete::generate(shell, &mut cli::whole(), "backsight", &mut script);
     let script = with_values(shell, &String::from_utf8_lossy(&script));
     let report = json!({ "shell": shell.to_string(), "script": script });
     context.answer(&report, |page| page.data.raw(script.as_bytes()))

@@ -1,9 +1,9 @@
 //! `backsight config`: the settings of a workspace.
 
 use backsight::report::ConfigEntry;
+use backsight::request::{ChangeSetting, ListSettings, ReadSetting};
 use backsight_core::Result;
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
@@ -46,15 +46,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     match &args.action {
         None => {
-            let entries = workspace.config_list()?;
-            context.answer(&json!({ "settings": entries }), |page| list(&mut page.data, &entries))?;
+            let all = workspace.perform(ListSettings {})?;
+            context.answer(&all, |page| list(&mut page.data, &all.settings))?;
         }
         Some(Action::Get { key }) => {
-            let entry = workspace.config_get(key)?;
+            let entry = workspace.perform(ReadSetting { key: key.clone() })?;
             context.answer(&entry, |page| page.data.line(safe(&entry.value)))?;
         }
         Some(Action::Set { key, value }) => {
-            let entry = workspace.config_set(key, value)?;
+            let entry = workspace.perform(ChangeSetting { key: key.clone(), value: value.clone() })?;
             context.answer(&entry, |page| page.data.line(assignment(&page.data, &entry)))?;
         }
     }

@@ -1,6 +1,7 @@
 //! `backsight continuity`: where the timeline stands, whether it and the disk are whole, starting over with a reason.
 
-use backsight::report::{ChainProblem, CurrentState, Origin, Reset, SyncReport};
+use backsight::report::{ChainProblem, CurrentState, Reset, SyncReport};
+use backsight::request::{Behalf, ReadContinuity, ResetContinuity, ValidateContinuity};
 use backsight_core::{Code, Result, Seq};
 use clap::Subcommand;
 
@@ -46,17 +47,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
     match &args.action {
         Action::State => {
-            let state = workspace.get_current_state()?;
+            let state = workspace.perform(ReadContinuity {})?;
             context.answer(&state, |page| show_state(page, &state, context))?;
             Ok(Verdict::Done)
         }
         Action::Validate => {
-            let report = workspace.validate_workspace_sync()?;
+            let report = workspace.perform(ValidateContinuity {})?;
             context.answer(&report, |page| show_report(page, &report))?;
             Ok(Verdict::no_if(!report.in_sync))
         }
         Action::Reset { reason } => {
-            let reset = workspace.reset_state_continuity(reason, &Origin::default())?;
+            let reset = workspace.perform(ResetContinuity { reason: reason.clone(), who: Behalf::default() })?;
             context.answer(&reset, |page| show_reset(page, &reset))?;
             Ok(Verdict::Done)
         }

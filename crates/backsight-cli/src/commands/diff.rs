@@ -1,9 +1,9 @@
 //! `backsight diff [FROM] [TO]`: the differences as a unified diff or as counts.
 
-use backsight::report::{Diff, FileDiff, Status};
-use backsight::{Workspace, request};
+use backsight::Workspace;
+use backsight::report::{FileDiff, LineCounts, Status};
+use backsight::request::{BinaryFiles, CompareStates, Diff, PathText, TwoStates, UnifiedForm};
 use backsight_core::{RelPath, Result};
-use serde::Serialize;
 
 use crate::arguments::{Paths, examples_then_references, explain};
 use crate::commands::Verdict;
@@ -44,7 +44,7 @@ pub struct Args {
     exit_code: bool,
     /// Lines of context around each change
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
-    context: usize,
+    context: u16,
     /// Leave out the text of files larger than this, and say so
     #[arg(long, value_name = "SIZE", default_value = "8MB", value_parser = backsight::parse_size)]
     max_file_bytes: u64,
@@ -52,20 +52,21 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = request::Diff {
-        from: args.from.clone(),
-        to: args.to.clone(),
-        paths: context.paths(&workspace, &args.only.paths)?,
-        max_file_bytes: args.max_file_bytes,
-        context: args.context,
-        binary: context.screen.binary_files(),
-    };
+    let paths = context.paths(&workspace, &args.only.paths)?;
     if args.hunks {
-        return by_hunks(&workspace, &request, args.exit_code, context);
+        return by_hunks(args, &workspace, paths, context);
     }
-    let diff = workspace.diff_with(&request).map_err(|error| explain(error, context.start()))?;
+    let paths = paths.iter().map(PathText::from).collect();
+    let binary = context.screen.binary_files() == BinaryFiles::Whole;
+    let compared = workspace.perform(CompareStates {
+        states: TwoStates { from: Some(args.from.clone()), to: args.to.clone(), paths },
+        max_file_bytes: Some(args.max_file_bytes),
+        context: Some(args.context),
+        form: UnifiedForm { binary, ..UnifiedForm::default() },
+    });
+    let diff = compared.map_err(|error| explain(error, context.start()))?.diff;
     if args.stat {
-        context.answer(&Counts::of(&diff), |page| {
+        context.answer(&LineCounts::of(&diff), |page| {
             stat(page, &diff.diffs, (diff.additions, diff.deletions));
             coverage::unseen(page, &diff.unseen);
             coverage::uncompared(page, diff.uncompared_renames);
@@ -81,14 +82,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 /// The same hunk by hunk.
-fn by_hunks(workspace: &Workspace, request: &request::Diff, exit_code: bool, context: &Context) -> Result<Verdict> {
-    let found = workspace.hunks_with(request).map_err(|error| explain(error, context.start()))?;
+fn by_hunks(args: &Args, workspace: &Workspace, paths: Vec<RelPath>, context: &Context) -> Result<Verdict> {
+    let lines = usize::from(args.context);
+    let request = Diff { paths, context: lines, ..Diff::new(args.from.clone(), args.to.clone()) };
+    let found = workspace.hunks_with(&request).map_err(|error| explain(error, context.start()))?;
     let range = format!("{}..{}", request.from, request.to.as_deref().unwrap_or("now"));
     context.answer(&found, |page| {
         hunks::show(page, &found, &range);
         coverage::unseen(page, &found.unseen);
     })?;
-    Ok(Verdict::no_if(exit_code && !found.files.is_empty()))
+    Ok(Verdict::no_if(args.exit_code && !found.files.is_empty()))
 }
 
 /// The files as one unified diff.
@@ -169,59 +172,5 @@ fn finish(page: &mut Page, files: &[FileDiff]) {
     }
     if files.is_empty() {
         page.note("no differences");
-    }
-}
-
-/// `--stat --json`: the report without the texts.
-#[derive(Serialize)]
-pub(super) struct Counts<'a> {
-    from: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    to: Option<String>,
-    diffs: Vec<FileCounts<'a>>,
-    additions: u64,
-    deletions: u64,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unseen: &'a [backsight_core::Uncovered],
-}
-
-#[derive(Serialize)]
-pub(super) struct FileCounts<'a> {
-    file: &'a RelPath,
-    additions: u64,
-    deletions: u64,
-    status: Status,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_file: Option<&'a RelPath>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    binary: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cut: Option<&'a str>,
-}
-
-impl<'a> Counts<'a> {
-    /// The files without their texts.
-    pub(super) fn files(files: &'a [FileDiff]) -> Vec<FileCounts<'a>> {
-        let counts = files.iter().map(|file| FileCounts {
-            file: &file.file,
-            additions: file.additions,
-            deletions: file.deletions,
-            status: file.status,
-            from_file: file.from_file.as_ref(),
-            binary: file.binary,
-            cut: file.cut.as_deref(),
-        });
-        counts.collect()
-    }
-
-    fn of(diff: &'a Diff) -> Self {
-        Counts {
-            from: diff.from.to_string(),
-            to: diff.to.map(|tree| tree.to_string()),
-            diffs: Counts::files(&diff.diffs),
-            additions: diff.additions,
-            deletions: diff.deletions,
-            unseen: &diff.unseen,
-        }
     }
 }

@@ -4,17 +4,19 @@ mod agents;
 
 use backsight::Workspace;
 use backsight::browser::cdp::Launch;
+use backsight::browser::request::ReadBrowserStatus;
 use backsight::debug::adapters::{self, Adapter};
 use backsight::report::{Check, CheckState};
+use backsight::request::Diagnose;
 use backsight::user_settings::Agents;
 use backsight_core::{Code, Result};
 use backsight_server::CommandLine;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::cut_short;
-use crate::lane::{Lane, Request};
+use crate::lane::Lane;
 use crate::log;
 use crate::page::{GREEN, RED, YELLOW};
 use crate::render::wrap;
@@ -29,7 +31,8 @@ pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let mut checks: Vec<Check> = workspace.doctor()?.into_iter().map(|check| check.said(&CommandLine)).collect();
+    let mut checks: Vec<Check> =
+        workspace.perform(Diagnose {})?.checks.into_iter().map(|check| check.said(&CommandLine)).collect();
     checks.extend([own_settings(&workspace), browser(&workspace), app(context), server_log(context)]);
     checks.extend(agents::checks(context, &workspace));
     checks.extend(hooks(context, &workspace));
@@ -136,9 +139,7 @@ fn watching(context: &Context) -> Result<String> {
     if !lane.is_served() {
         return Ok("no server runs, so nobody watches it".to_owned());
     }
-    let status: Value = lane.server("watching")?.ask(&Request::Get("/api/browser/status".to_owned()))?;
-    let labels = status["coverage"]["watching"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let labels: Vec<&str> = labels.collect();
+    let labels = lane.perform(ReadBrowserStatus {})?.coverage.watching;
     Ok(if labels.is_empty() { "nobody watches it".to_owned() } else { enumerate(&labels) })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use backsight::request::Finish;
+use backsight::request::{FinishCall, PathText};
 use backsight_core::Result;
 
 use crate::arguments::UnknownChanges;
@@ -38,15 +38,14 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = Finish {
+    let request = FinishCall {
         call: args.id.clone(),
         description: args.description.clone(),
-        declared: context.paths(&workspace, &args.declare)?,
-        unknown: args.unknown.request(),
-        pinned: args.pin,
-        ..Finish::default()
+        declare: context.paths(&workspace, &args.declare)?.iter().map(PathText::from).collect(),
+        policy: args.unknown.policy(),
+        pin: args.pin,
     };
-    let report = workspace.finish(&request)?;
-    context.answer(&report, |page| tracked::show(page, &report, &request.description, context.now))?;
+    let report = workspace.perform(request)?;
+    context.answer(&report, |page| tracked::show(page, &report, &args.description, context.now))?;
     Ok(Verdict::Done)
 }

@@ -1,7 +1,7 @@
 //! `backsight gc`: removes the contents of old snapshots and what nothing needs any more.
 
 use backsight::report::Collected;
-use backsight::request::Collect;
+use backsight::request::CollectContents;
 use backsight_core::Result;
 
 use crate::commands::Verdict;
@@ -21,10 +21,10 @@ Examples:
 pub struct Args {
     /// Remove contents of snapshots older than this
     #[arg(long, value_name = "N")]
-    keep_days: Option<u64>,
+    keep_days: Option<u32>,
     /// Keep at least this many of the newest
     #[arg(long, value_name = "N")]
-    keep_count: Option<u64>,
+    keep_count: Option<u32>,
     /// Remove the oldest until the store is at most this large
     #[arg(long, value_name = "SIZE", value_parser = backsight::parse_size)]
     disk_budget: Option<u64>,
@@ -34,13 +34,13 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let request = Collect {
+    let request = CollectContents {
         keep_days: args.keep_days,
         keep_count: args.keep_count,
         disk_budget: args.disk_budget,
         dry_run: args.dry_run,
     };
-    let collected = context.workspace()?.gc(&request)?;
+    let collected = context.workspace()?.perform(request)?;
     context.answer(&collected, |page| show(page, &collected))?;
     Ok(Verdict::Done)
 }

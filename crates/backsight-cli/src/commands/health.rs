@@ -1,11 +1,12 @@
 //! `backsight health`: whether the app is well, in one word with reasons.
 
-use backsight::browser::{self, Health};
+use backsight::browser;
+use backsight::browser::request::ReadAppHealth;
 use backsight_core::Result;
 
 use crate::commands::{Verdict, changes};
 use crate::context::Context;
-use crate::lane::{Lane, Request, encode};
+use crate::lane::Lane;
 use crate::render::app;
 
 /// Say whether the app is well, with reasons
@@ -28,9 +29,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let lane = Lane::find(context)?;
-    let since = args.since.as_ref().map_or_else(String::new, |since| format!("&checkpoint={}", encode(since)));
-    let request = Request::Get(format!("/api/browser/health?client=cli{since}"));
-    let health: Health = lane.ask(request, |workspace| workspace.browser_health("cli", args.since.as_deref()))?;
+    let health = lane.perform(ReadAppHealth { client: Some("cli".to_owned()), checkpoint: args.since.clone() })?;
     context.answer(&health, |page| {
         app::health(page, &health);
         app::advise(page, health.coverage.attached, lane.is_served());

@@ -134,16 +134,21 @@ pub fn last_words(say: impl FnOnce() + Send + 'static) {
     let _ = within(LAST_WORDS, say);
 }
 
-/// Does something on a thread of its own, which is left behind when it takes longer.
+/// Does something on a thread of its own, which is left behind when it takes longer. Where not even a thread can be had it is
+/// done here, without a limit: better late than not at all.
 fn within<T: Send + 'static>(
     longest: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, RecvTimeoutError> {
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let work = Arc::new(Mutex::new(Some(work)));
+    let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let theirs = work.clone();
     let thread = std::thread::Builder::new().stack_size(8 << 20);
-    // Where not even a thread can be had, the channel closes at once: an internal error.
-    let _ = thread.spawn(move || drop(sender.send(work())));
-    receiver.recv_timeout(longest)
+    match thread.spawn(move || take(&theirs).map(|work| sender.send(work()))) {
+        Ok(_) => receiver.recv_timeout(longest),
+        Err(_) => take(&work).map(|work| work()).ok_or(RecvTimeoutError::Disconnected),
+    }
 }
 
 /// The answer of a hook whose work took too long, which is noted for `doctor`.

@@ -3,7 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use backsight::request::{Init, StorePlace};
+use backsight::report::SetUp;
+use backsight::request::{SetUpWorkspace, StorePlace};
 use backsight_core::{Result, quote};
 use clap::ValueEnum;
 use serde_json::json;
@@ -56,18 +57,17 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     };
     let outer = context.root();
     let workspace = context.workspace_at(args.target.as_deref())?;
-    let created = workspace.init(&Init { store, any_root: args.any_root, anew: true })?;
-    let root = quote(workspace.root().as_os_str().as_bytes());
-    let place = workspace.store_path()?.map(|store| quote(store.as_os_str().as_bytes())).unwrap_or_default();
-    context.answer(&json!({ "created": created, "root": root, "store": place }), |page| {
-        let done = if created { "Set up workspace" } else { "Already a workspace:" };
-        page.data.line(format_args!("{done} {}", page.data.bold(&root)));
+    let done = workspace.perform(SetUpWorkspace { store, any_root: args.any_root, anew: true })?;
+    context.answer(&done, |page| {
+        let SetUp { created, root, store: place } = &done;
+        let done = if *created { "Set up workspace" } else { "Already a workspace:" };
+        page.data.line(format_args!("{done} {}", page.data.bold(root)));
         page.data.line(format_args!("The store is {place}"));
         if outer != workspace.root() && workspace.root().starts_with(&outer) {
             let outer = quote(outer.as_os_str().as_bytes());
             page.note(format_args!("it lies inside the workspace {outer}, which keeps its own history"));
         }
-        if created {
+        if *created {
             page.hint("record the first snapshot with `backsight track -m \"start\"`");
         }
     })?;

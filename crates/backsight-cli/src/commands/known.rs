@@ -1,16 +1,16 @@
 //! `backsight known`: what was last believed of each file. Contents stay in the snapshots; nothing is copied.
 
 use backsight::report::{Checkpoint, CheckpointData};
-use backsight_core::{Code, Error, NextStep, Result, Timestamp};
+use backsight::request::{CleanKnown, ListKnown, NoteKnown, PathText, ReadKnown};
+use backsight_core::{Result, Timestamp};
 use clap::Subcommand;
-use serde_json::json;
 
 use crate::arguments::{Paths, examples_then_references, explain};
 use crate::commands::Verdict;
 use crate::context::Context;
 use crate::page::{Page, YELLOW};
 use crate::parse;
-use crate::words::{age, bytes, count, count_of, enumerate, local, safe};
+use crate::words::{age, bytes, count, enumerate, local};
 
 /// Show and keep what was last known of each file
 ///
@@ -89,11 +89,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 fn create(args: &Create, context: &Context) -> Result<()> {
     let workspace = context.workspace()?;
-    let paths = context.paths(&workspace, &args.only.paths)?;
-    let made = workspace.create_file_checkpoint(&args.reference, &paths);
-    let id = made.map_err(|error| explain(error, context.start()))?;
-    let made = workspace.list_file_checkpoints()?.into_iter().find(|checkpoint| checkpoint.id == id);
-    context.answer(&json!({ "id": id, "checkpoint": made }), |page| {
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let noted = workspace.perform(NoteKnown { reference: Some(args.reference.clone()), paths });
+    let noted = noted.map_err(|error| explain(error, context.start()))?;
+    context.answer(&noted, |page| {
+        let (id, made) = (&noted.id, &noted.checkpoint);
         let of = made.as_ref().map_or_else(String::new, |made| format!(" {}", extent(made)));
         page.data.line(format_args!("Noted{of} {}", page.data.dim(format_args!("({id})"))));
     })
@@ -108,13 +108,13 @@ fn extent(checkpoint: &Checkpoint) -> String {
 }
 
 fn list(context: &Context) -> Result<()> {
-    let checkpoints = context.workspace()?.list_file_checkpoints()?;
-    context.answer(&json!({ "checkpoints": checkpoints }), |page| {
-        for checkpoint in &checkpoints {
+    let notes = context.workspace()?.perform(ListKnown {})?;
+    context.answer(&notes, |page| {
+        for checkpoint in &notes.checkpoints {
             let id = page.data.paint(YELLOW, &checkpoint.id);
             page.data.line(format_args!("{id}  {}  {}", age(checkpoint.timestamp, context.now), extent(checkpoint)));
         }
-        if checkpoints.is_empty() {
+        if notes.checkpoints.is_empty() {
             none(page);
         }
     })
@@ -126,13 +126,7 @@ fn none(page: &mut Page) {
 }
 
 fn show(args: &Show, context: &Context) -> Result<()> {
-    let found = context.workspace()?.load_file_checkpoint(args.id.as_deref())?;
-    let known = found.ok_or_else(|| match &args.id {
-        Some(id) => Error::new(Code::RefNotFound, format!("no note of known files answers to `{}`", safe(id)))
-            .then("list them", NextStep::ListKnown),
-        None => Error::new(Code::RefNotFound, "nothing is noted yet")
-            .then("every snapshot makes a note: record one", NextStep::RecordFiles),
-    })?;
+    let known = context.workspace()?.perform(ReadKnown { id: args.id.clone() })?;
     context.answer(&known, |page| files(page, &known, context))
 }
 
@@ -154,10 +148,9 @@ fn files(page: &mut Page, known: &CheckpointData, context: &Context) {
 }
 
 fn clean(args: &Clean, context: &Context) -> Result<()> {
-    let workspace = context.workspace()?;
-    let removed = workspace.cleanup_old_checkpoints(args.older_than)?;
-    let left = workspace.list_file_checkpoints()?;
-    context.answer(&json!({ "removed": removed, "left": left.len() }), |page| {
-        page.data.line(format_args!("Removed {}, {} left", count(removed, "note"), count_of(&left, "note")));
+    let cleaned = context.workspace()?.perform(CleanKnown { older_than: args.older_than })?;
+    context.answer(&cleaned, |page| {
+        let (removed, left) = (count(cleaned.removed, "note"), count(cleaned.left as u64, "note"));
+        page.data.line(format_args!("Removed {removed}, {left} left"));
     })
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use backsight::Workspace;
 use backsight::report::{FileVersion, Kind, LogPage};
-use backsight::request::{LogFilters, PathText, ReadLog};
+use backsight::request::{LogFilters, PathText, ReadFileLife, ReadLog};
 use backsight_core::{Code, RelPath, Result, Seq, Timestamp};
 use serde::Serialize;
 
@@ -138,9 +138,9 @@ fn touched(workspace: &Workspace, page: &LogPage) -> Result<BTreeMap<Seq, Vec<Re
 
 /// What happened to a file; none for a directory, which has no life of its own.
 fn life_of(workspace: &Workspace, file: &RelPath, oldest_first: bool) -> Result<Option<Vec<FileVersion>>> {
-    let mut versions = match workspace.file_history(file) {
+    let mut versions = match workspace.perform(ReadFileLife { path: file.into() }) {
         Err(error) if error.code() == Code::PathNotFound => return Ok(None),
-        other => other?,
+        other => other?.versions,
     };
     if oldest_first {
         versions.reverse();

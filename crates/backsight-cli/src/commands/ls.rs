@@ -1,8 +1,8 @@
 //! `backsight ls [REF]`: the files of a snapshot.
 
 use backsight::report::FileKind;
+use backsight::request::ListFiles;
 use backsight_core::Result;
-use serde_json::json;
 
 use crate::arguments::references;
 use crate::commands::Verdict;
@@ -20,9 +20,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let files = context.workspace()?.list_files(&args.reference)?;
-    context.answer(&json!({ "files": files }), |page| {
-        for file in &files {
+    let listed = context.workspace()?.perform(ListFiles { reference: Some(args.reference.clone()) })?;
+    context.answer(&listed, |page| {
+        for file in &listed.files {
             let mark = match file.attributes.kind {
                 FileKind::File => "",
                 FileKind::Symlink => "@",
@@ -31,7 +31,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
             let mode = page.data.dim(format_args!("{:04o}", file.attributes.mode));
             page.data.line(format_args!("{mode} {}{mark}", file.path));
         }
-        if files.is_empty() {
+        if listed.files.is_empty() {
             page.note("the snapshot holds no files");
         }
     })?;

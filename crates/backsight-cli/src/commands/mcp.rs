@@ -24,8 +24,12 @@ pub struct Args {
     log: Option<LogTo>,
 }
 
+/// Where Claude Code says for which conversation it starts a server.
+const CONVERSATION: &str = "CLAUDE_CODE_SESSION_ID";
+
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     log::begin(args.log.as_ref(), context)?;
-    backsight_server::mcp(context.workspace()?, args.tools.clone().into())?;
+    let conversation = std::env::var(CONVERSATION).ok().filter(|session| !session.is_empty());
+    backsight_server::mcp(context.workspace()?, args.tools.clone().into(), conversation)?;
     Ok(Verdict::Done)
 }

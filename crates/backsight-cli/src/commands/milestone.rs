@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use backsight::report::MilestoneDetail;
-use backsight::request::{BinaryFiles, ExportGit, NewMilestone};
+use backsight::request::{Behalf, BinaryFiles, CreateMilestone, ExportTerms, ListMilestones, ReadMilestone};
 use backsight_core::Result;
 use clap::Subcommand;
 use serde_json::json;
@@ -127,24 +127,20 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn create(args: &Create, context: &Context) -> Result<()> {
-    let new = NewMilestone {
+    let milestone = context.workspace()?.perform(CreateMilestone {
         title: args.title.clone(),
         description: args.description.clone(),
         tags: args.tags.clone(),
-        ..NewMilestone::default()
-    };
-    let workspace = context.workspace()?;
-    let milestone = if args.snapshots.is_empty() {
-        workspace.create_milestone_by_range(&new, args.end.as_deref())?
-    } else {
-        workspace.create_milestone(&new, &args.snapshots)?
-    };
+        snapshots: args.snapshots.clone(),
+        end: args.end.clone(),
+        who: Behalf::default(),
+    })?;
     context.answer(&milestone, |page| view::created(page, &milestone))
 }
 
 fn list(context: &Context) -> Result<()> {
-    let milestones = context.workspace()?.milestones()?;
-    context.answer(&json!({ "milestones": milestones }), |page| view::list(page, &milestones, context.now))
+    let listed = context.workspace()?.perform(ListMilestones {})?;
+    context.answer(&listed, |page| view::list(page, &listed.milestones, context.now))
 }
 
 fn show(args: &Show, context: &Context) -> Result<()> {
@@ -154,22 +150,23 @@ fn show(args: &Show, context: &Context) -> Result<()> {
         let patch = workspace.milestone_patch(&args.reference)?;
         return context.answer(&json!({}), |page| view::patch(page, &patch));
     }
-    let detail = workspace.milestone(&args.reference, args.diff)?;
+    let detail = workspace.perform(ReadMilestone { reference: args.reference.clone(), diff: args.diff })?;
     let all = workspace.milestones()?;
     let readable = MilestoneDetail { snapshots: context.readable(&workspace, &detail.snapshots)?, ..detail.clone() };
     context.answer(&detail, |page| view::show(page, &readable, &all, context.now))
 }
 
 fn export(args: &Export, context: &Context) -> Result<()> {
-    let request = ExportGit {
+    let terms = ExportTerms {
         range: args.range.clone(),
-        repository: context.start().join(&args.repo),
         branch: args.branch.clone(),
         onto: args.onto.clone(),
         squash: args.squash,
         dry_run: args.dry_run,
-        stay_inside: false,
     };
-    let exported = context.workspace()?.export_git(&request)?;
+    terms.check()?;
+    // A person may name any repository of theirs.
+    let repository = context.start().join(&args.repo);
+    let exported = context.workspace()?.export_git(&terms.export(repository, false))?;
     context.answer(&exported, |page| view::exported(page, &exported, args.squash))
 }

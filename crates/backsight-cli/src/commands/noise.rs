@@ -1,16 +1,15 @@
 //! `backsight noise`: what is not worth telling.
 
 use backsight::browser::event::{Category, Level};
-use backsight::browser::noise::{NewRule, Rule, Statuses};
-use backsight::report::{Deleted, RuleList, RulesAdded};
+use backsight::browser::noise::{NewRule, Statuses};
+use backsight::browser::request::{AddRules, DisableRule, EnableRule, ListRules, RemoveRule};
 use backsight_core::Result;
 use clap::{Subcommand, ValueEnum};
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::commands::Verdict;
 use crate::context::Context;
-use crate::lane::{Lane, Request};
+use crate::lane::Lane;
 use crate::render::app;
 
 /// Say what is not worth telling
@@ -136,12 +135,6 @@ struct Disable {
     id: String,
 }
 
-/// A rule that was switched, as it comes.
-#[derive(Deserialize)]
-struct Switched {
-    rule: Rule,
-}
-
 fn statuses(text: &str) -> Result<Statuses, String> {
     serde_json::from_value(json!(text)).map_err(|error| error.to_string())
 }
@@ -159,8 +152,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn list(context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Get("/api/browser/noise".to_owned());
-    let list: RuleList = lane.ask(request, |workspace| workspace.noise_rules())?;
+    let list = lane.perform(ListRules {})?;
     context.answer(&list, |page| {
         app::rules(page, &list.rules);
         app::suggestions(page, &list.suggestions);
@@ -182,21 +174,17 @@ fn add(args: &Add, context: &Context, lane: &Lane) -> Result<()> {
         status: args.status,
         reason: args.reason.clone(),
     };
-    let request = Request::Post("/api/browser/noise", json!({ "rules": [rule.clone()] }));
-    let added: RulesAdded = lane.ask(request, |workspace| workspace.add_noise_rules(vec![rule]))?;
+    let added = lane.perform(AddRules { rules: vec![json!(rule)] })?;
     context.answer(&added, |page| added.added.iter().for_each(|rule| app::rule(page, "Added", rule)))
 }
 
 fn remove(id: &str, context: &Context, lane: &Lane) -> Result<()> {
-    let request = Request::Post("/api/browser/noise/remove", json!({ "id": id }));
-    let deleted: Deleted = lane.ask(request, |workspace| workspace.remove_noise_rule(id))?;
+    let deleted = lane.perform(RemoveRule { id: id.to_owned() })?;
     context.answer(&deleted, |page| page.data.line(format_args!("Removed {}", deleted.deleted)))
 }
 
 fn switch(id: &str, on: bool, context: &Context, lane: &Lane) -> Result<()> {
-    let path = if on { "/api/browser/noise/enable" } else { "/api/browser/noise/disable" };
-    let directly = |workspace: &backsight::Workspace| Ok(Switched { rule: workspace.enable_noise_rule(id, on)? });
-    let Switched { rule } = lane.ask(Request::Post(path, json!({ "id": id })), directly)?;
-    let what = if on { "Switched on" } else { "Switched off" };
-    context.answer(&json!({ "rule": rule }), |page| app::rule(page, what, &rule))
+    let (id, what) = (id.to_owned(), if on { "Switched on" } else { "Switched off" });
+    let switched = if on { lane.perform(EnableRule { id })? } else { lane.perform(DisableRule { id })? };
+    context.answer(&switched, |page| app::rule(page, what, &switched.rule))
 }

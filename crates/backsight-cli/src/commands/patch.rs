@@ -1,5 +1,6 @@
 //! `backsight patch [FROM] [TO]`: which paths differ.
 
+use backsight::request::{ComparePaths, PathText, TwoStates};
 use backsight_core::Result;
 
 use crate::arguments::{Paths, examples_then_references, explain};
@@ -33,8 +34,9 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let paths = context.paths(&workspace, &args.only.paths)?;
-    let outcome = workspace.patch_paths(&args.from, args.to.as_deref(), &paths);
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let states = TwoStates { from: Some(args.from.clone()), to: args.to.clone(), paths };
+    let outcome = workspace.perform(ComparePaths { states });
     let patch = outcome.map_err(|error| explain(error, context.start()))?;
     context.answer(&patch, |page| {
         for change in &patch.changes {

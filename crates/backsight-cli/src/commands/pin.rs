@@ -1,5 +1,6 @@
 //! `backsight pin REF`: keeps a snapshot through every retention rule.
 
+use backsight::request::PinStep;
 use backsight_core::Result;
 
 use crate::arguments::references;
@@ -17,7 +18,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let pinned = context.workspace()?.pin(&args.reference, true)?;
+    let pinned = context.workspace()?.perform(PinStep { reference: args.reference.clone() })?;
     context.answer(&pinned, |page| {
         let name = snapshot::name(&page.data, &pinned);
         page.data.line(format_args!("Pinned {name} {}", snapshot::title(&pinned)));

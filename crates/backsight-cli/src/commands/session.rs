@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 
-use backsight::report::Phase;
-use backsight::request::{NewSession, RevertSession, SessionDiff, SessionTrack, Sessions, Unrevert};
+use backsight::report::{FileLineCounts, Phase};
+use backsight::request::{
+    BinaryFiles, CompareSession, ListConversations, PathText, ReadSession, RevertMessages, StartSession, TrackMessage,
+    UnrevertMessages,
+};
 use backsight_core::Result;
 use clap::Subcommand;
 use serde_json::json;
 
 use crate::arguments::{Going, Paths, UnknownChanges};
 use crate::commands::Verdict;
-use crate::commands::diff::{self, Counts};
+use crate::commands::diff;
 use crate::context::Context;
 use crate::render::{applied, session as view};
 
@@ -70,7 +73,7 @@ struct Start {
 struct List {
     /// At most this many; 0 means all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
-    limit: usize,
+    limit: u32,
 }
 
 /// Show one session: its messages, their steps, and where it is reverted to
@@ -146,7 +149,7 @@ struct Diff {
     exit_code: bool,
     /// Lines of context around each change
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3)]
-    context: usize,
+    context: u16,
     /// Leave out the text of files larger than this, and say so
     #[arg(long, value_name = "SIZE", default_value = "8MB", value_parser = backsight::parse_size)]
     max_file_bytes: u64,
@@ -205,37 +208,30 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 }
 
 fn start(args: &Start, context: &Context) -> Result<()> {
-    let new = NewSession { id: args.id.clone(), title: args.title.clone() };
-    let started = context.workspace()?.start_session(&new)?;
+    let new = StartSession { id: args.id.clone(), title: args.title.clone() };
+    let started = context.workspace()?.perform(new)?;
     // Its id goes to stdout as it is: a script keeps it.
     context.answer(&started, |page| view::started(page, &started))
 }
 
 fn list(args: &List, context: &Context) -> Result<()> {
-    // One more than is shown says whether there are more.
-    let limit = if args.limit == 0 { 0 } else { args.limit.saturating_add(1) };
     let workspace = context.workspace()?;
-    let mut sessions = workspace.sessions(&Sessions { limit })?;
-    let has_more = args.limit > 0 && sessions.len() > args.limit;
-    if has_more {
-        sessions.truncate(args.limit);
-    }
-    let report = json!({ "sessions": sessions, "has_more": has_more });
-    let readable = context.readable(&workspace, &sessions)?;
-    context.answer(&report, |page| view::list(page, &readable, has_more, context.now))
+    let listed = workspace.perform(ListConversations { limit: Some(args.limit) })?;
+    let readable = context.readable(&workspace, &listed.sessions)?;
+    context.answer(&listed, |page| view::list(page, &readable, listed.has_more, context.now))
 }
 
 fn show(args: &Show, context: &Context) -> Result<()> {
     let workspace = context.workspace()?;
-    let detail = workspace.session(&args.id)?;
+    let detail = workspace.perform(ReadSession { id: args.id.clone() })?;
     let readable = context.readable(&workspace, &detail)?;
     context.answer(&detail, |page| view::show(page, &readable, context.now))
 }
 
 fn track(args: &Track, context: &Context) -> Result<()> {
     let workspace = context.workspace()?;
-    let request = SessionTrack {
-        session: args.id.clone(),
+    let request = TrackMessage {
+        id: args.id.clone(),
         message: args.message.clone(),
         part: args.part.clone(),
         phase: match (args.before, args.after) {
@@ -245,29 +241,30 @@ fn track(args: &Track, context: &Context) -> Result<()> {
         },
         tool: args.tool.clone(),
         description: args.description.clone(),
-        declared: context.paths_from_here(&workspace, &args.declare)?,
-        unknown: args.unknown.request(),
+        declare: context.paths_from_here(&workspace, &args.declare)?.iter().map(PathText::from).collect(),
+        policy: args.unknown.policy(),
     };
-    let tracked = workspace.track_session(&request)?;
+    let tracked = workspace.perform(request)?;
     let readable = context.readable(&workspace, &tracked)?;
     context.answer(&tracked, |page| view::tracked(page, &readable))
 }
 
 fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = SessionDiff {
-        session: args.id.clone(),
+    let request = CompareSession {
+        id: args.id.clone(),
         message: args.message.clone(),
-        paths: context.paths(&workspace, &args.only.paths)?,
-        max_file_bytes: args.max_file_bytes,
-        context: args.context,
-        binary: context.screen.binary_files(),
+        paths: context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect(),
+        max_file_bytes: Some(args.max_file_bytes),
+        context: Some(args.context),
+        binary: context.screen.binary_files() == BinaryFiles::Whole,
     };
-    let report = workspace.session_diff(&request)?;
+    let report = workspace.perform(request)?;
     let total = (report.additions, report.deletions);
     if args.stat {
+        let files: Vec<FileLineCounts> = report.diffs.iter().map(FileLineCounts::of).collect();
         let counts = json!({
-            "session": report.session, "message": report.message, "diffs": Counts::files(&report.diffs),
+            "session": report.session, "message": report.message, "diffs": files,
             "additions": report.additions, "deletions": report.deletions, "mixed": report.mixed,
         });
         context.answer(&counts, |page| {
@@ -284,32 +281,23 @@ fn changes(args: &Diff, context: &Context) -> Result<Verdict> {
 }
 
 fn revert(args: &Revert, context: &Context) -> Result<Verdict> {
-    let request = RevertSession {
-        session: args.id.clone(),
+    let request = RevertMessages {
+        id: args.id.clone(),
         message: args.message.clone(),
         part: args.part.clone(),
-        on_conflict: args.going.policy(),
-        dry_run: args.going.dry_run,
-        plan: args.going.plan.clone(),
-        ..RevertSession::default()
+        terms: args.going.session_terms(),
     };
     let workspace = context.workspace()?;
-    let reverted = workspace.revert_session(&request)?;
+    let reverted = workspace.perform(request)?;
     let readable = context.readable(&workspace, &reverted)?;
     context.answer(&reverted, |page| view::reverted(page, &readable))?;
     Ok(applied::verdict(&reverted.applied))
 }
 
 fn unrevert(args: &Forth, context: &Context) -> Result<Verdict> {
-    let request = Unrevert {
-        session: args.id.clone(),
-        on_conflict: args.going.policy(),
-        dry_run: args.going.dry_run,
-        plan: args.going.plan.clone(),
-        ..Unrevert::default()
-    };
     let workspace = context.workspace()?;
-    let unreverted = workspace.unrevert_session(&request)?;
+    let request = UnrevertMessages { id: args.id.clone(), terms: args.going.session_terms() };
+    let unreverted = workspace.perform(request)?;
     let readable = context.readable(&workspace, &unreverted)?;
     context.answer(&unreverted, |page| view::unreverted(page, &readable))?;
     Ok(applied::verdict(&unreverted.applied))

@@ -1,10 +1,8 @@
 //! `backsight show [REF]`: one snapshot, what it changed, and on request the diff, forwards or backwards.
 
-use backsight::Workspace;
-use backsight::report::{Diff, Hunks, MayHold, PathChange, Snapshot, SnapshotDetail};
-use backsight::request::BinaryFiles;
+use backsight::report::{MayHold, ShownStep, Snapshot};
+use backsight::request::{BinaryFiles, ShowStep};
 use backsight_core::Result;
-use serde::{Serialize, Serializer};
 
 use crate::arguments::examples_then_references;
 use crate::commands::Verdict;
@@ -39,59 +37,21 @@ pub struct Args {
     hunks: bool,
 }
 
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    detail: SnapshotDetail,
-    /// Absent when retention removed the contents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Vec<PathChange>>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
-    diff: Option<Diff>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
-    reverse_diff: Option<Diff>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hunks: Option<Hunks>,
-}
-
-/// Lines around a hunk.
-pub(super) const CONTEXT: usize = 3;
-
-/// The diff as one text; bytes that are not UTF-8 are replaced.
-fn text<S: Serializer>(diff: &Option<Diff>, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    let bytes: Vec<u8> = diff.iter().flat_map(|diff| &diff.diffs).flat_map(|file| file.unified.clone()).collect();
-    serializer.collect_str(&String::from_utf8_lossy(&bytes))
-}
-
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let detail = workspace.show_detail(&args.reference)?;
-    let id = detail.snapshot.id.as_str().to_owned();
-    let changes = match detail.snapshot.expired_at {
-        None => Some(workspace.changes_of(&id)?),
-        Some(_) => None,
-    };
-    let shown = Shown {
-        changes,
-        diff: step_diff(&workspace, &id, args.diff, false, context)?,
-        reverse_diff: step_diff(&workspace, &id, args.reverse_diff, true, context)?,
-        hunks: args.hunks.then(|| workspace.step_hunks(&id, &[], CONTEXT)).transpose()?,
-        detail,
-    };
+    let shown = workspace.perform(ShowStep {
+        reference: Some(args.reference.clone()),
+        diff: args.diff,
+        reverse_diff: args.reverse_diff,
+        binary: context.screen.binary_files() == BinaryFiles::Whole,
+        hunks: args.hunks,
+    })?;
     let readable = context.readable(&workspace, &shown.detail.snapshot)?;
     context.answer(&shown, |page| show(page, &shown, &readable, context))?;
     Ok(Verdict::Done)
 }
 
-fn step_diff(workspace: &Workspace, id: &str, wanted: bool, reversed: bool, context: &Context) -> Result<Option<Diff>> {
-    let diff = || match context.screen.binary_files() {
-        BinaryFiles::Named => workspace.step_diff(id, reversed, &[]),
-        BinaryFiles::Whole => workspace.step_patch(id, reversed, &[]),
-    };
-    wanted.then(diff).transpose()
-}
-
-fn show(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) {
+fn show(page: &mut Page, shown: &ShownStep, snapshot: &Snapshot, context: &Context) {
     let is_diff = shown.diff.is_some() || shown.reverse_diff.is_some();
     // A program that applies the diff must not read a description as part of it.
     if !is_diff || page.data.is_terminal() {
@@ -114,7 +74,7 @@ fn show(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) 
     }
 }
 
-fn describe(page: &mut Page, shown: &Shown, snapshot: &Snapshot, context: &Context) {
+fn describe(page: &mut Page, shown: &ShownStep, snapshot: &Snapshot, context: &Context) {
     snapshot::card(&mut page.data, snapshot, context.now);
     if let Some(list) = &shown.changes {
         page.data.line("");

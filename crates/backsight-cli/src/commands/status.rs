@@ -2,6 +2,7 @@
 //! and what nobody can say anything about.
 
 use backsight::report::{Call, Conversation, Origin, PathChange, Snapshot, Strategy, WorkspaceStatus};
+use backsight::request::ReadStatus;
 use backsight_core::{RelPath, Result, Seq, Uncovered};
 
 use crate::commands::Verdict;
@@ -31,7 +32,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let status = workspace.status()?;
+    let status = workspace.perform(ReadStatus {})?;
     let readable = context.readable(&workspace, &status)?;
     let about = match status.latest.as_ref().and_then(|latest| latest.origin.session.as_deref()) {
         Some(session) => workspace.conversation(session)?,

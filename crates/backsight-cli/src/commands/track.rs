@@ -1,6 +1,6 @@
 //! `backsight track`: records the files as they are.
 
-use backsight::request::Track;
+use backsight::request::TrackFiles;
 use backsight_core::Result;
 
 use crate::arguments::{UnknownChanges, Who};
@@ -35,13 +35,14 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let request = Track {
+    let request = TrackFiles {
         description: args.description.clone(),
-        origin: args.who.origin(context, &workspace)?,
-        unknown: args.unknown.request(),
-        pinned: args.pin,
+        who: args.who.behalf(),
+        declare: args.who.declare(context, &workspace)?,
+        policy: args.unknown.policy(),
+        pin: args.pin,
     };
-    let report = workspace.track_with(&request)?;
-    context.answer(&report, |page| tracked::show(page, &report, &request.description, context.now))?;
+    let report = workspace.perform(request)?;
+    context.answer(&report, |page| tracked::show(page, &report, &args.description, context.now))?;
     Ok(Verdict::Done)
 }

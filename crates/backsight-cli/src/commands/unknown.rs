@@ -1,7 +1,7 @@
 //! `backsight unknown`: changes that nobody recorded: find them, ask whether to go on, do something about them.
 
 use backsight::report::{HandleResult, Strategy, UnknownChangeResult, ValidationResult};
-use backsight::request::{Unknown, Validation};
+use backsight::request::{CheckUnknown, DetectUnknown, HandleUnknown, PathText, UnknownPolicy};
 use backsight_core::{Result, Seq};
 use clap::Subcommand;
 
@@ -103,8 +103,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
 
 fn detect(args: &Detect, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let paths = context.paths(&workspace, &args.only.paths)?;
-    let found = workspace.detect_unknown_modifications(&paths)?;
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let found = workspace.perform(DetectUnknown { paths })?;
     context.answer(&found, |page| detected(page, &found, args.diff))?;
     // What could not be compared is not known to be unchanged.
     Ok(Verdict::no_if(args.exit_code && (found.has_unknown_changes || !found.unseen.is_empty())))
@@ -143,9 +143,8 @@ fn detected(page: &mut Page, found: &UnknownChangeResult, with_diff: bool) {
 
 fn check(args: &Check, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let paths = context.paths(&workspace, &args.only.paths)?;
-    let options = Validation { unknown: args.unknown.request(), auto_handle: args.handle };
-    let checked = workspace.validate_file_state_before_snapshot(&paths, &options)?;
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let checked = workspace.perform(CheckUnknown { paths, policy: args.unknown.policy(), handle: args.handle })?;
     context.answer(&checked, |page| validated(page, &checked))?;
     Ok(Verdict::no_if(!checked.success))
 }
@@ -175,8 +174,9 @@ fn validated(page: &mut Page, checked: &ValidationResult) {
 
 fn handle(args: &Handle, context: &Context) -> Result<Verdict> {
     let workspace = context.workspace()?;
-    let paths = context.paths(&workspace, &args.only.paths)?;
-    let handled = workspace.handle_unknown_changes(&paths, &Unknown { strategy: args.strategy, force: args.force })?;
+    let paths = context.paths(&workspace, &args.only.paths)?.iter().map(PathText::from).collect();
+    let policy = UnknownPolicy { strategy: args.strategy, force: args.force };
+    let handled = workspace.perform(HandleUnknown { paths, policy })?;
     context.answer(&handled, |page| show_handled(page, &handled))?;
     Ok(Verdict::Done)
 }

@@ -1,5 +1,6 @@
 //! `backsight unpin REF`: gives a snapshot back to the retention rules.
 
+use backsight::request::UnpinStep;
 use backsight_core::Result;
 
 use crate::arguments::references;
@@ -17,7 +18,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let unpinned = context.workspace()?.pin(&args.reference, false)?;
+    let unpinned = context.workspace()?.perform(UnpinStep { reference: args.reference.clone() })?;
     context.answer(&unpinned, |page| {
         let name = snapshot::name(&page.data, &unpinned);
         page.data.line(format_args!("Unpinned {name} {}", snapshot::title(&unpinned)));

@@ -1,6 +1,7 @@
 //! `backsight usage`: what the store takes on disk.
 
 use backsight::report::Usage;
+use backsight::request::MeasureStore;
 use backsight_core::Result;
 
 use crate::commands::Verdict;
@@ -13,7 +14,7 @@ use crate::words::{bytes, count, safe};
 pub struct Args {}
 
 pub fn run(_: &Args, context: &Context) -> Result<Verdict> {
-    let usage = context.workspace()?.usage()?;
+    let usage = context.workspace()?.perform(MeasureStore {})?;
     context.answer(&usage, |page| show(page, &usage))?;
     Ok(Verdict::Done)
 }

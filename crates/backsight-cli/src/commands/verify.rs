@@ -1,6 +1,7 @@
 //! `backsight verify`: reads every object and every row, and says which snapshots are hurt by what is wrong.
 
 use backsight::report::{Damage, Verified};
+use backsight::request::VerifyStore;
 use backsight_core::{Code, Error, Result};
 use backsight_server::CommandLine;
 use serde::Serialize;
@@ -37,7 +38,7 @@ struct Damaged<'a> {
 }
 
 pub fn run(args: &Args, context: &Context) -> Result<Verdict> {
-    let verified = context.workspace()?.verify_against(args.head.as_deref())?;
+    let verified = context.workspace()?.perform(VerifyStore { head: args.head.clone() })?;
     if verified.clean {
         context.answer(&verified, |page| whole(page, &verified, args.head.is_some()))?;
         return Ok(Verdict::Done);

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use backsight::browser::Health;
+use backsight::browser::request::ReadAppHealth;
 use backsight::report::{Call, LogPage, Session, WorkspaceStatus};
 use backsight::request::{Log, Sessions};
 use backsight_core::{Code, Error, Result, quote};
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use crate::commands::{Verdict, open};
 use crate::context::Context;
-use crate::lane::{Lane, Request};
+use crate::lane::Lane;
 use crate::watch::{self, Look, Subject};
 
 /// Watch the workspace on a whole screen, live
@@ -77,7 +78,9 @@ fn once(context: &Context) -> Result<Watched> {
         None => Vec::new(),
     };
     let health = match &lane {
-        Lane::Server(server) => Some(server.ask(&Request::Get("/api/browser/health?client=watch".to_owned()))?),
+        Lane::Server(server) => {
+            Some(server.perform(&ReadAppHealth { client: Some("watch".to_owned()), checkpoint: None })?)
+        }
         Lane::Store(_) => None,
     };
     Ok(Watched {

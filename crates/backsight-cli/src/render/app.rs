@@ -5,15 +5,15 @@ use std::fmt::Display;
 use anstyle::Style;
 use backsight::Topic;
 use backsight::browser::baseline::{BaselineEntry, Comparison, DeviationKind};
+use backsight::browser::cdp::{PageState, Watching};
 use backsight::browser::entry::LogPage;
 use backsight::browser::event::{Category, Level};
 use backsight::browser::noise::{Rule, Suggestion};
 use backsight::browser::render::{self, Line, Role, WIDEST};
 use backsight::browser::report::{CheckpointEntry, Severity};
 use backsight::browser::{Health, Verdict};
-use backsight::report::{AllChanges, CheckpointMade, RuleEntry};
+use backsight::report::{AllChanges, BrowserStatus, CheckpointMade, RuleEntry};
 use backsight_core::Timestamp;
-use serde_json::Value;
 
 use crate::page::{GREEN, Page, RED, Sheet, YELLOW};
 use crate::render::debug;
@@ -227,46 +227,48 @@ fn deviation_word(kind: DeviationKind) -> (&'static str, Style) {
 }
 
 /// Who watches, from the answer on the wire.
-pub fn status(page: &mut Page, status: &Value) {
-    let texts = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(Value::as_str).map(render::safe).collect()
-    };
-    let text = |value: &Value| render::safe(value.as_str().unwrap_or_default());
-    let watching = texts(&status["coverage"]["watching"]);
-    let browser = &status["browser"];
-    if browser.is_object() {
-        let name = match text(&browser["browser"]) {
-            name if name.is_empty() => page.data.paint(YELLOW, "a browser that is gone"),
-            name => page.data.bold(name),
-        };
-        let launched = if browser["launched"] == true { ", launched here" } else { "" };
-        page.data.line(format_args!("{name} at {}{launched}", text(&browser["address"])));
-        for shown in browser["pages"].as_array().into_iter().flatten() {
-            let state = text(&shown["state"]);
-            let state =
-                if state == "watching" { String::new() } else { page.data.paint(YELLOW, format!(" [{state}]")) };
-            page.data.line(format_args!("  {}  {}{state}", text(&shown["url"]), page.data.dim(text(&shown["title"]))));
-        }
-        let unwatched = browser["not_watched"].as_u64().unwrap_or(0);
-        if unwatched > 0 {
-            page.data.line(format_args!("  {} of other origins not watched", count(unwatched, "page")));
-        }
-        debug::started(&mut page.data, &texts(&browser["command"]));
-        for note in texts(&browser["notes"]) {
-            page.note(note);
-        }
+pub fn status(page: &mut Page, status: &BrowserStatus) {
+    if let Some(browser) = &status.browser {
+        watched(page, browser);
     }
-    match watching.as_slice() {
+    let safe = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| render::safe(text)).collect() };
+    match safe(&status.coverage.watching).as_slice() {
         [] => page.data.line("Nobody watches the app."),
         watching => page.data.line(format_args!("Watching: {}", enumerate(watching))),
     }
-    let unseen = texts(&status["coverage"]["not_watched"]);
+    let unseen: Vec<String> = status.coverage.not_watched.iter().map(|one| one.as_str().to_owned()).collect();
     if !unseen.is_empty() {
         page.data.line(format_args!("Nobody watches {}", enumerate(&unseen)));
     }
-    let number = |name: &str| status[name].as_u64().unwrap_or(0);
-    let kept = [count(number("checkpoints"), "checkpoint"), count(number("baselines"), "baseline")];
+    let kept = [count(status.checkpoints as u64, "checkpoint"), count(status.baselines as u64, "baseline")];
     page.data.line(page.data.dim(enumerate(&kept)));
+}
+
+fn watched(page: &mut Page, browser: &Watching) {
+    let name = match render::safe(&browser.browser) {
+        name if name.is_empty() => page.data.paint(YELLOW, "a browser that is gone"),
+        name => page.data.bold(name),
+    };
+    let launched = if browser.launched { ", launched here" } else { "" };
+    page.data.line(format_args!("{name} at {}{launched}", render::safe(&browser.address)));
+    for shown in &browser.pages {
+        let state = match shown.state {
+            PageState::Watching => "",
+            PageState::Crashed => " [crashed]",
+            PageState::Dialog => " [dialog]",
+            PageState::Unresponsive => " [unresponsive]",
+        };
+        let state = if state.is_empty() { String::new() } else { page.data.paint(YELLOW, state) };
+        let title = page.data.dim(render::safe(&shown.title));
+        page.data.line(format_args!("  {}  {title}{state}", render::safe(&shown.url)));
+    }
+    if browser.not_watched > 0 {
+        let pages = count(browser.not_watched as u64, "page");
+        page.data.line(format_args!("  {pages} of other origins not watched"));
+    }
+    let command: Vec<String> = browser.command.iter().map(|word| render::safe(word)).collect();
+    debug::started(&mut page.data, &command);
+    browser.notes.iter().for_each(|note| page.note(render::safe(note)));
 }
 
 /// What is kept and cannot be used.

@@ -13,7 +13,7 @@ use backsight::debug::session::{
     Breakpoint, BreakpointRequest, Executed, FrameView, Outcome, Place, Purpose, Relation, StopReport,
 };
 
-use backsight::debug::testing::TestResult;
+use backsight::debug::testing::{TestResult, TestView};
 
 use crate::page::{CYAN, GREEN, Page, RED, Sheet, YELLOW};
 use crate::words::{count, duration, enumerate, join, thousands};
@@ -27,7 +27,7 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// What came of letting a program go on.
 pub fn moved(page: &mut Page, moved: &Moved, start: &Path) {
     if let Some(test) = &moved.test {
-        tested(&mut page.data, test.result);
+        tested(&mut page.data, test);
     }
     place_of(page, &moved.outcome, &moved.executed, start);
     looking::rows(&mut page.data, &moved.variables);
@@ -41,15 +41,23 @@ pub fn moved(page: &mut Page, moved: &Moved, start: &Path) {
 }
 
 /// What came of a test.
-fn tested(sheet: &mut Sheet, result: TestResult) {
-    let said = match result {
+fn tested(sheet: &mut Sheet, test: &TestView) {
+    let said = match test.result {
         TestResult::Running => return,
         TestResult::FailsHere => sheet.paint(RED.bold(), "The test fails here"),
         TestResult::Passed => format!("{} and did not pause", sheet.paint(GREEN.bold(), "The test passed")),
-        TestResult::Failed => sheet.paint(RED.bold(), "The test failed"),
-        TestResult::NothingRan => format!("{}: there is no such test", sheet.paint(RED.bold(), "No test ran")),
+        TestResult::Failed => {
+            let why = test.message.as_deref().map(|why| format!(": {}", safe(why))).unwrap_or_default();
+            format!("{}{why}", sheet.paint(RED.bold(), "The test failed"))
+        }
+        TestResult::NothingRan => {
+            format!("{}: there is no such test, or it is skipped", sheet.paint(RED.bold(), "No test ran"))
+        }
     };
     sheet.line(said);
+    if let Some(note) = &test.note {
+        sheet.line(format_args!("  {}", safe(note)));
+    }
 }
 
 /// Where a program is, and what was executed for it.

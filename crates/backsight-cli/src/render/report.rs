@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use backsight::report::{FileHunks, HunkLine, Kind, RowLine, Status};
+use backsight_core::visible;
 
 use crate::commands::report::Told;
 use crate::words::{count, count_of, local};
@@ -47,7 +48,7 @@ pub fn markdown(told: &Told) -> String {
         for hunk in &file.hunks {
             let _ = writeln!(out, "@@ -{} +{} @@ {}", hunk.old_start, hunk.new_start, fenced(&hunk.section));
             for line in &hunk.lines {
-                let _ = writeln!(out, "{}{}", line.side, line.text);
+                let _ = writeln!(out, "{}{}", line.side, visible(&line.text));
             }
         }
         let _ = writeln!(out, "{fence}");
@@ -56,39 +57,31 @@ pub fn markdown(told: &Told) -> String {
     out
 }
 
+/// What a page has beside the dashboard's looks: it scrolls as a whole and is printed on light paper.
+const STYLE: &str = "#app { height: auto; } main { overflow: visible; } .code-row { height: auto; } .patch-lines { margin-top: 10px; } \
+    .story div { display: flex; gap: 12px; align-items: center; flex-wrap: wrap; padding: 6px 0; } .story-name { min-width: 16em; } \
+    summary { cursor: pointer; overflow-wrap: anywhere; } .happened-table td:first-child, .happened-table td:nth-child(2), \
+    .happened-table td:last-child { white-space: nowrap; color: var(--quiet); } \
+    @media (max-width: 700px) { .story-name { min-width: 0; } .happened-table thead { display: none; } .happened-table tr { display: grid; \
+    grid-template-columns: auto minmax(0, 1fr) auto; gap: 0 12px; padding: 6px 0; border-bottom: 1px solid var(--faint); } \
+    .happened-table td { border: 0; padding: 0; } .happened-table td:nth-child(2), .happened-table td:nth-child(4) { grid-row: 2; color: var(--quiet); \
+    font-size: 0.8rem; grid-column: 2; } .happened-table td:nth-child(4) { grid-row: 3; } } \
+    @media print { :root { color-scheme: light; } .card { break-inside: avoid; box-shadow: none; } details.card { break-inside: auto; } }";
+
 /// As one page that needs nothing else; the looks are those of the dashboard.
 pub fn html(told: &Told) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>{title}</title>\n\
-         <style>{style}\n#app {{ height: auto; }} main {{ overflow: visible; }} .code-row {{ height: auto; }}</style>\n</head>\n\
+         <style>{style}\n{STYLE}</style>\n</head>\n\
          <body><main><div class=\"page\">\n<h1>{title}</h1>\n<p class=\"facts\">{facts}</p>\n",
         title = escaped(&title(told)),
         facts = escaped(&facts(told)),
         style = backsight_server::DASHBOARD_STYLE,
     );
-    if !told.checkpoints.is_empty() {
-        out.push_str("<section class=\"card\"><h2>How the app was</h2><ol class=\"story\">");
-        for one in &told.checkpoints {
-            let severity = one.severity.as_str();
-            let _ = write!(
-                out,
-                "<li><div><code class=\"story-name\">{}</code> → <span class=\"severity is-{severity}\"><span class=\"dot\"></span>{}</span></div></li>",
-                escaped(&one.name),
-                escaped(&verdict(one))
-            );
-        }
-        out.push_str("</ol></section>\n");
-    }
-    out.push_str("<section class=\"card\"><h2>What happened</h2><table class=\"table\"><thead><tr><th></th><th>When</th><th>What</th><th>Who</th><th>Lines</th></tr></thead><tbody>\n");
-    for row in told.rows.iter().take(ROWS) {
-        let cells = [local(row.timestamp), what(row), who(row), lines(row)];
-        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
-        let _ = writeln!(out, "<tr><td>{}</td>{cells}</tr>", row.sequence_number);
-    }
-    out.push_str("</tbody></table>");
-    more(&mut out, told.rows.len(), ROWS, "row");
-    out.push_str("</section>\n");
+    page_checkpoints(&mut out, told);
+    page_errors(&mut out, told);
+    page_rows(&mut out, told);
     let mut room = LINES;
     for file in &told.hunks.files {
         page_file(&mut out, file, &mut room);
@@ -97,19 +90,76 @@ pub fn html(told: &Told) -> String {
     out
 }
 
+fn page_checkpoints(out: &mut String, told: &Told) {
+    if told.checkpoints.is_empty() {
+        return;
+    }
+    out.push_str("<section class=\"card\"><h2>How the app was</h2><ol class=\"story\">");
+    for one in &told.checkpoints {
+        let severity = one.severity.as_str();
+        let _ = write!(
+            out,
+            "<li><div><code class=\"story-name\">{}</code> → <span class=\"severity is-{severity}\"><span class=\"dot\"></span>{severity}</span> <span class=\"quiet\">{}</span></div></li>",
+            escaped(&one.name),
+            if severity == "clean" { String::new() } else { escaped(&one.summary) }
+        );
+    }
+    out.push_str("</ol></section>\n");
+}
+
+fn page_errors(out: &mut String, told: &Told) {
+    let mut broken = told.of(Kind::FirstError).peekable();
+    if broken.peek().is_none() {
+        return;
+    }
+    out.push_str("<section class=\"card\"><h2>New errors</h2><ul class=\"plainlist\">");
+    for row in broken {
+        let (number, text) = (row.sequence_number, escaped(&row.description));
+        let _ = write!(
+            out,
+            "<li><span class=\"severity is-error\"><span class=\"dot\"></span>{number}</span> <code>{text}</code></li>"
+        );
+    }
+    out.push_str("</ul></section>\n");
+}
+
+fn page_rows(out: &mut String, told: &Told) {
+    out.push_str("<section class=\"card\"><h2>What happened</h2><div class=\"patch\" tabindex=\"0\"><table class=\"table happened-table\"><thead><tr><th>Row</th><th>When</th><th>What</th><th>Who</th><th>Lines</th></tr></thead><tbody>\n");
+    for row in told.rows.iter().take(ROWS) {
+        let cells = [local(row.timestamp), what(row), who(row), lines(row)];
+        let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
+        let _ = writeln!(out, "<tr><td>{}</td>{cells}</tr>", row.sequence_number);
+    }
+    out.push_str("</tbody></table></div>");
+    more(out, told.rows.len(), ROWS, "row");
+    out.push_str("</section>\n");
+}
+
 fn page_file(out: &mut String, file: &FileHunks, room: &mut usize) {
+    let from = file.from_file.as_ref().map(|from| format!("{} → ", escaped(&from.to_string()))).unwrap_or_default();
+    let tag = match file.status {
+        Status::Modified => "",
+        Status::Added => " <span class=\"tag\">new</span>",
+        Status::Deleted => " <span class=\"tag\">gone</span>",
+        Status::Renamed => " <span class=\"tag\">moved</span>",
+        Status::ModeChanged => " <span class=\"tag\">mode</span>",
+        Status::TypeChanged => " <span class=\"tag\">type</span>",
+    };
     let _ = write!(
         out,
-        "<details class=\"card\" open><summary><code>{}</code> <span class=\"counts\"><span class=\"plus\">+{}</span> <span class=\"minus\">−{}</span></span></summary><div class=\"patch\"><div class=\"patch-lines\">",
+        "<details class=\"card\" open><summary><code>{from}{}</code>{tag} <span class=\"counts\"><span class=\"plus\">+{}</span> <span class=\"minus\">−{}</span></span></summary><div class=\"patch\" tabindex=\"0\"><div class=\"patch-lines\">",
         escaped(&file.file.to_string()),
         file.additions,
         file.deletions
     );
     for hunk in &file.hunks {
         let section = escaped(&hunk.section);
-        let _ = write!(out, "<div class=\"hunk-row\">@@ −{} +{} {section}</div>", hunk.old_start, hunk.new_start);
+        let _ = write!(out, "<div class=\"hunk-row\">−{} +{} {section}</div>", hunk.old_start, hunk.new_start);
+        let (mut old, mut fresh) = (hunk.old_start, hunk.new_start);
         for line in hunk.lines.iter().take(*room) {
-            page_line(out, line);
+            page_line(out, line, old, fresh);
+            old += u64::from(line.side != '+');
+            fresh += u64::from(line.side != '-');
         }
         let left = hunk.lines.len().saturating_sub(*room);
         *room = room.saturating_sub(hunk.lines.len());
@@ -120,26 +170,50 @@ fn page_file(out: &mut String, file: &FileHunks, room: &mut usize) {
     out.push_str("</div></div></details>\n");
 }
 
-fn page_line(out: &mut String, line: &HunkLine) {
-    let tone = match line.side {
-        '+' => " is-plus",
-        '-' => " is-minus",
-        _ => "",
+/// What the style sheet calls the parts of a language, by their numbers in a line.
+const PARTS: [&str; 8] = ["", "comment", "text", "number", "keyword", "type", "call", "field"];
+
+fn page_line(out: &mut String, line: &HunkLine, old: u64, fresh: u64) {
+    let (tone, old, fresh) = match line.side {
+        '+' => (" is-plus", String::new(), fresh.to_string()),
+        '-' => (" is-minus", old.to_string(), String::new()),
+        _ => ("", old.to_string(), fresh.to_string()),
     };
-    let _ = write!(out, "<div class=\"code-row{tone}\"><span class=\"side\">{}</span><code class=\"code\">", line.side);
+    let _ = write!(
+        out,
+        "<div class=\"code-row{tone}\"><span class=\"gutter\">{old}</span><span class=\"gutter\">{fresh}</span><span class=\"side\">{}</span><code class=\"code\">",
+        line.side
+    );
     let units: Vec<u16> = line.text.encode_utf16().collect();
-    let text = |from: usize, to: usize| {
-        escaped(&String::from_utf16_lossy(
-            &units[from.min(units.len())..to.min(units.len()).max(from.min(units.len()))],
-        ))
-    };
     let mut at = 0;
-    for mark in line.words.chunks_exact(2) {
-        let (begin, end) = (mark[0] as usize, (mark[0] + mark[1]) as usize);
-        let _ = write!(out, "{}<span class=\"word\">{}</span>", text(at, begin), text(begin, end));
+    while at < units.len() {
+        let (end, part, is_word) = piece(line, at, units.len());
+        let text = escaped(&String::from_utf16_lossy(&units[at..end]));
+        let name = match part {
+            0 => String::new(),
+            part => format!("part-{}", PARTS.get(part).unwrap_or(&"")),
+        };
+        let name = [name.as_str(), if is_word { "word" } else { "" }].join(" ");
+        let _ = match name.trim() {
+            "" => write!(out, "{text}"),
+            name => write!(out, "<span class=\"{name}\">{text}</span>"),
+        };
         at = end;
     }
-    let _ = writeln!(out, "{}</code></div>", text(at, units.len()));
+    out.push_str("</code></div>\n");
+}
+
+/// The piece of a line that begins at a place: where it ends, which part of the language it is, and whether it changed.
+fn piece(line: &HunkLine, at: usize, length: usize) -> (usize, usize, bool) {
+    let mark = |marks: &[u32], step: usize| {
+        let found = marks.chunks_exact(step).find(|mark| (mark[0] + mark[1]) as usize > at)?;
+        let (begin, end) = (found[0] as usize, (found[0] + found[1]) as usize);
+        let kind = found.get(2).copied().unwrap_or(1) as usize;
+        Some(if begin <= at { (end, Some(kind)) } else { (begin, None) })
+    };
+    let (part_end, part) = mark(&line.parts, 3).unwrap_or((length, None));
+    let (word_end, word) = mark(&line.words, 2).unwrap_or((length, None));
+    (part_end.min(word_end).min(length), part.unwrap_or(0), word.is_some())
 }
 
 fn title(told: &Told) -> String {
@@ -230,8 +304,9 @@ fn longest_run(file: &FileHunks) -> usize {
     file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| of_line(&line.text)).max().unwrap_or(0)
 }
 
-/// Text as markup shows it.
+/// Text as markup shows it, without characters that steer a terminal or change the order of reading.
 fn escaped(text: &str) -> String {
+    let text = visible(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
@@ -240,9 +315,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_line_is_cut_where_a_part_or_a_changed_word_begins_or_ends() {
+        let line = HunkLine {
+            side: '+',
+            text: "let é = 12;".to_owned(),
+            parts: vec![0, 3, 4, 8, 2, 3],
+            words: vec![9, 2],
+            cut: 0,
+            no_newline: false,
+        };
+        let mut out = String::new();
+        page_line(&mut out, &line, 6, 7);
+        let code = out.split("<code class=\"code\">").nth(1).unwrap();
+        assert_eq!(
+            code,
+            "<span class=\"part-keyword\">let</span> é = <span class=\"part-number\">1</span>\
+             <span class=\"part-number word\">2</span><span class=\"word\">;</span></code></div>\n"
+        );
+        assert!(out.contains("<span class=\"gutter\"></span><span class=\"gutter\">7</span>"), "{out}");
+    }
+
+    #[test]
     fn what_others_wrote_is_text() {
         assert_eq!(plain("a|b <img> *x*\n# y"), "a\\|b &lt;img&gt; \\*x\\*\\\\n\\# y");
         assert_eq!(escaped("<script>'\"&"), "&lt;script&gt;&#39;&quot;&amp;");
+        assert_eq!(escaped("a\u{202e}b\u{1b}]0;\tc"), "a&lt;U+202E&gt;b&lt;U+001B&gt;]0;\tc");
         assert_eq!(fenced("a ``` b"), "a ''' b");
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use backsight::browser::request::ReadAppHealth;
 use backsight::report::{Applied, HasIds, LogPage, OnConflict, Row};
 use backsight::request::{Log, Revert, Sessions, Undo};
 use backsight::{PlanToken, Settings, Workspace};
@@ -14,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::detail;
 use super::model::{App, Disk, Effect, Going, Message, PAGE, Place, Refusal, Work};
-use crate::lane::{Request, Server};
+use crate::lane::Server;
 use crate::words::safe;
 
 /// Sessions that are listed.
@@ -190,7 +191,7 @@ impl Feed {
             }
         }
         let Some(server) = &self.server else { return App::NotServed };
-        match server.ask(&Request::Get("/api/browser/health?client=watch".to_owned())) {
+        match server.perform(&ReadAppHealth { client: Some("watch".to_owned()), checkpoint: None }) {
             Ok(health) => App::Known(Box::new(health)),
             Err(error) => {
                 self.server = None;

@@ -33,6 +33,10 @@ use crate::running::screen::Keyboard;
 const CLOCK: Duration = Duration::from_secs(10);
 
 /// Shows the workspace until the person has seen enough; the status to end with.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what one keyboard and one reader of the workspace say, drawn as it comes"
+)]
 pub fn run(subject: Subject, look: Look, root: String) -> Result<u8> {
     let keyboard = Keyboard::find().map_err(|error| Error::io("open the terminal", error))?;
     let keyboard = keyboard.ok_or_else(|| {

@@ -105,8 +105,9 @@ fn header(pen: &mut Pen, model: &Model, area: Rect) {
     let below = Rect { y: area.y + 1, height: 1, ..area };
     let x = pen.text(below, 0, " app ", pen.dim());
     let x = pen.at(below, x, 0, verdict, pen.style(tone).add_modifier(Modifier::BOLD));
-    let room = usize::from(area.width.saturating_sub(x + 1));
-    pen.at(below, x + 1, 0, &width::cut(&rest, room), Style::new());
+    let x = if verdict.is_empty() { x } else { x + 2 };
+    let room = usize::from(area.width.saturating_sub(x));
+    pen.at(below, x, 0, &width::cut(&rest, room), Style::new());
 }
 
 /// The app's health: how it looks, in one word, and why.

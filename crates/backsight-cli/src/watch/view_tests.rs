@@ -85,7 +85,7 @@ fn a_call(json: &serde_json::Value) -> Call {
 fn a_wide_terminal_shows_the_diff_beside_the_timeline() {
     assert_snapshot!(screen(&story(), 110, 20), @r#"
      backsight  /home/ada/shop                                                           #8  2 paths not recorded
-     app not watched no server runs; `backsight serve` starts one
+     app not watched  no server runs; `backsight serve` starts one
     ─ Timeline, 2 new since you last looked ────│─ #8 make totals exact ──────────────────────────────────────────
      ○ now 2 paths not recorded                 │ make totals exact
     ▎● #8     3 min  make totals exact    +3 -1 │ M src/cart.js  +1 -1
@@ -111,7 +111,7 @@ fn a_wide_terminal_shows_the_diff_beside_the_timeline() {
 fn a_narrow_terminal_shows_the_diff_below() {
     assert_snapshot!(screen(&story(), 60, 18), @r#"
      backsight  /home/ada/shop         #8  2 paths not recorded
-     app not watched no server runs; `backsight serve` starts o…
+     app not watched  no server runs; `backsight serve` starts…
     ─ Timeline, 2 new since you last looked ────────────────────
      ○ now 2 paths not recorded
     ▎● #8     3 min  make totals exact (session s1)       +3 -1
@@ -151,7 +151,7 @@ fn a_plan_is_shown_before_it_is_done() {
     update(&mut model, Message::Planned(Ok(plan)));
     assert_snapshot!(screen(&model, 70, 16), @r#"
      backsight  /home/ada/shop                   #8  2 paths not recorded
-     app not watched no server runs; `backsight serve` starts one
+     app not watched  no server runs; `backsight serve` starts one
     ─ Timeline, 2 new since you last looked ──────────────────────────────
      ○ now 2 paths not recorded
     ▎● #8     3 min  make totals exact (session s1)                 +3 -1
@@ -178,7 +178,7 @@ fn a_conflict_names_what_is_in_the_way() {
     update(&mut model, Message::Planned(Err(Refusal { message, hint: None, conflicts })));
     assert_snapshot!(screen(&model, 80, 16), @r#"
      backsight  /home/ada/shop                             #8  2 paths not recorded
-     app not watched no server runs; `backsight serve` starts one
+     app not watched  no server runs; `backsight serve` starts one
     ─ Timeline, 2 new since you last looked ────────────────────────────────────────
      ○ now 2 paths not recorded
     ▎● #8     3 min  make totals exact (session s1)                           +3 -1
@@ -202,7 +202,7 @@ fn the_keys_are_listed() {
     update(&mut model, Message::Typed(crate::watch::keys::Key::Char('?')));
     assert_snapshot!(screen(&model, 80, 20), @r#"
      backsight  /home/ada/shop                             #8  2 paths not recorded
-     app not watched no server runs; `backsight serve` starts one
+     app not watched  no server runs; `backsight serve` starts one
     ─ T╭─ Keys ─────────────────────────────────────────────────────────────────╮───
      ○ │ j k          next, previous: row, or line of the diff                  │
     ▎● │ g G          newest, oldest; top, end                                  │-1

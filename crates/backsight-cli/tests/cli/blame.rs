@@ -77,7 +77,7 @@ fn a_range_of_lines_is_cut_out() {
     ---- stderr
     error: `main.rs` has 6 lines, so none from 7 on
     hint: lines are counted from 1
-    ---- exit 2
+    ---- exit 3
     ");
     assert_snapshot!(fixture.run("blame main.rs -L 4,3"), @r"
     ---- stderr

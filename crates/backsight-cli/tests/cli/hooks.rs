@@ -105,7 +105,13 @@ fn nothing_that_comes_in_stops_the_agent() {
 #[test]
 fn wrong_arguments_do_not_exit_with_a_status_that_blocks() {
     let fixture = Fixture::new();
-    for line in ["hook", "hook claude-code --nonsense", "--wait x hook claude-code", "hook a b c d"] {
+    for line in [
+        "hook",
+        "hook claude-code --nonsense",
+        "--wait x hook claude-code",
+        "--wait -1 hook claude-code",
+        "hook a b c d",
+    ] {
         let output = send(fixture.command(line), b"{}");
         assert_eq!(output.status.code(), Some(0), "{line}");
         assert!(!output.stderr.is_empty(), "{line}");

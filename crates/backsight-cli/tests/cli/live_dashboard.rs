@@ -13,9 +13,9 @@ fn a_person_sees_what_happened_and_takes_it_back() {
     let mut command = Command::new(installed("node_modules/.bin/node"));
     command.arg(source("tests/dashboard/main.mjs")).arg("--program").arg(env!("CARGO_BIN_EXE_backsight"));
     command.arg("--tools").arg(directory.with_file_name("tools")).arg("--out").arg(directory.join("dashboard"));
-    let output = finish(command, Duration::from_secs(300));
+    let output = finish(command, Duration::from_secs(420));
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
     // Nothing was left out.
-    assert_eq!(told.lines().filter(|line| line.starts_with("holds")).count(), 18, "{told}");
+    assert_eq!(told.lines().filter(|line| line.starts_with("holds")).count(), 25, "{told}");
 }

@@ -1,5 +1,6 @@
 //! What a user of `backsight` sees: stdout, stderr and exit status together, command by command.
 
+#![allow(clippy::disallowed_methods)]
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 

@@ -48,6 +48,27 @@ fn a_page_needs_nothing_else_and_runs_nothing() {
 }
 
 #[test]
+fn a_page_shows_lines_as_the_dashboard_does() {
+    let fixture = told();
+    fixture.write("c.js", "export const tax = 1.19;\n");
+    fixture.ok("track -m 'a tax'");
+    fixture.write("c.js", "export const tax = 1.2;\n");
+    fixture.ok("report --since 4 --html ../lines.html");
+    let page = std::fs::read_to_string(fixture.base().join("lines.html")).unwrap();
+    for part in [
+        "<span class=\"part-keyword\">export</span>",
+        "<span class=\"gutter\">1</span><span class=\"gutter\"></span><span class=\"side\">-</span>",
+        "<span class=\"gutter\"></span><span class=\"gutter\">1</span><span class=\"side\">+</span>",
+        "word\">",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    fixture.ok("report --html ../all.html");
+    let page = std::fs::read_to_string(fixture.base().join("all.html")).unwrap();
+    assert!(page.contains("<code>c.js</code> <span class=\"tag\">new</span>"), "{page}");
+}
+
+#[test]
 fn what_cannot_be_told_says_why() {
     let fixture = Fixture::new();
     let (value, status) = fixture.json("report");

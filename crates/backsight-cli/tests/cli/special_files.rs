@@ -124,6 +124,40 @@ fn chmod(fixture: &Fixture, path: &str, mode: u32) {
     fs::set_permissions(fixture.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// In a container with a limit on processes, or beside a build that takes them all, no thread can be had.
+#[test]
+fn without_a_thread_it_is_an_error_and_a_hook_says_so() {
+    let fixture = of_nobody();
+    fixture.write("a", "1\n");
+    give(&fixture, "a");
+    as_nobody(&fixture, "track").ok();
+    let alone = |line: &str, payload: &str| {
+        let command = fixture.command(line);
+        let mut limited = Command::new("setpriv");
+        limited.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "prlimit", "--nproc=1"]);
+        limited.arg(command.get_program()).args(command.get_args()).current_dir(fixture.root()).env_clear();
+        limited.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        fixture.write("../payload", payload);
+        limited.stdin(fs::File::open(fixture.base().join("payload")).unwrap());
+        limited.output().expect("`prlimit` is missing: apt-get install util-linux")
+    };
+    for line in ["status", "track", "diff", "restore 1"] {
+        let ended = alone(line, "");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(6), "{line}: {said}");
+        assert!(said.contains("cannot start a thread") && said.contains("hint: "), "{line}: {said}");
+    }
+    let payload = serde_json::json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t",
+        "cwd": fixture.root(), "tool_input": { "command": "x" },
+    });
+    let hook = alone("hook claude-code", &payload.to_string());
+    let said = String::from_utf8_lossy(&[hook.stdout, hook.stderr].concat()).into_owned();
+    assert!(hook.status.success() && said.contains("cannot start a thread"), "{said}");
+    // It was for want of a thread alone.
+    as_nobody(&fixture, "status").ok();
+}
+
 #[test]
 fn what_cannot_be_read_is_unknown_and_never_deleted() {
     let fixture = of_nobody();

@@ -92,7 +92,8 @@ fn what_happens_is_shown_as_it_happens_and_is_taken_back_after_asking() {
     fixture.done("begin --tool Bash --session s2");
     shows(&mut terminal, "1 at work");
 
-    // One further down, whose difference is shown then.
+    // One further down, whose difference is shown then; while files differ from what is recorded they have a row of their own.
+    shows(&mut terminal, "all recorded");
     terminal.types("jj");
     shows(&mut terminal, "+agent");
     terminal.types("R");

@@ -1,5 +1,6 @@
 //! What must hold for all inputs, and agreement with `git` and GNU `patch`.
 
+#![allow(clippy::disallowed_methods)]
 // The lint knows tests by their attribute, which helpers do not have.
 #![allow(clippy::unwrap_used)]
 

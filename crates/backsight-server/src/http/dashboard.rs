@@ -9,7 +9,7 @@ use axum::extract::{Path, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use backsight_core::{Code, Error, Timestamp};
+use backsight_core::{Code, Error};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -77,12 +77,15 @@ assets! {
     "app.css": "web/app.css",
     "app.js": "web/app.js",
     "api.js": "web/api.js",
+    "chart.js": "web/chart.js",
+    "code.js": "web/code.js",
     "comments.js": "web/comments.js",
     "diff.js": "web/diff.js",
     "enter.js": "web/enter.js",
     "going.js": "web/going.js",
     "icon.svg": "web/icon.svg",
     "keys.js": "web/keys.js",
+    "lines.js": "web/lines.js",
     "list.js": "web/list.js",
     "pages/attempts.js": "web/pages/attempts.js",
     "pages/checkpoints.js": "web/pages/checkpoints.js",
@@ -94,6 +97,8 @@ assets! {
     "pages/timeline.js": "web/pages/timeline.js",
     "parts.js": "web/parts.js",
     "rows.js": "web/rows.js",
+    "uplot.css": "vendor/uplot.css",
+    "uplot.js": "vendor/uplot.js",
     "vendor.js": "vendor/vendor.js",
     "words.js": "web/words.js",
 }
@@ -173,7 +178,7 @@ fn page(text: impl Into<String>) -> Response {
 /// Takes a code; the browser gets its cookie and a page that keeps the key and goes on to the start page. The address with
 /// the code does not stay in the history, and would open nothing.
 async fn enter(State(shared): State<Shared>, uri: Uri) -> Response {
-    let now = Timestamp::from_system(std::time::SystemTime::now());
+    let now = shared.door.time();
     let Some(viewers) = &shared.viewers else {
         return failure(&Error::new(Code::RouteNotFound, "this server has no dashboard"));
     };
@@ -275,6 +280,7 @@ async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
 
 /// A file as it is while somebody works on the dashboard: no build for a change of colour.
 #[cfg(debug_assertions)]
+#[expect(clippy::disallowed_methods, reason = "only in debug builds, for an engineer at the dashboard's sources")]
 fn from_disk(name: &str) -> Option<Response> {
     let folder = std::env::var_os("BACKSIGHT_DASHBOARD")?;
     let bytes = std::fs::read(std::path::Path::new(&folder).join(name)).ok()?;
@@ -342,7 +348,9 @@ mod tests {
 
     #[test]
     fn every_module_is_named_in_the_shell_and_no_script_is_inline() {
-        for asset in FILES.iter().filter(|asset| asset.name.ends_with(".js") && asset.name != "enter.js") {
+        // Of these, one is for another page and one for pages with a chart.
+        let later = ["enter.js", "uplot.js"];
+        for asset in FILES.iter().filter(|asset| asset.name.ends_with(".js") && !later.contains(&asset.name)) {
             assert!(
                 SHELL.contains(&format!("href=\"/assets/{}\"", asset.name)) || SHELL.contains(asset.name),
                 "{}",
@@ -362,8 +370,10 @@ mod tests {
     #[test]
     fn what_others_wrote_is_what_was_checked_in() {
         let sums = include_str!("../dashboard/vendor/SHA256SUMS");
-        let files: [(&str, &[u8]); 4] = [
+        let files: [(&str, &[u8]); 6] = [
             ("vendor.js", include_bytes!("../dashboard/vendor/vendor.js")),
+            ("uplot.js", include_bytes!("../dashboard/vendor/uplot.js")),
+            ("uplot.css", include_bytes!("../dashboard/vendor/uplot.css")),
             ("LICENSES.txt", include_bytes!("../dashboard/vendor/LICENSES.txt")),
             ("package-lock.json", include_bytes!("../dashboard/vendor/package-lock.json")),
             ("entry.js", include_bytes!("../dashboard/vendor/entry.js")),

@@ -10,6 +10,7 @@ use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use backsight::Workspace;
+use backsight::operation::Perform;
 use backsight_core::{Code, Effect, Error, Result, Waits};
 use http::{Method, Uri};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -65,25 +66,21 @@ impl Way {
             waits => Way::Waiting(waits),
         }
     }
-
-    /// What is about a browser or a debugger may wait for it, whatever it is; the rest is as it says.
-    fn of(path: &str, otherwise: Way) -> Way {
-        match path {
-            "/api/debug/disconnect" => Way::Waiting(Waits::ForEnd),
-            // The command that judges a step may take as long as any program.
-            "/api/bisect/page" => Way::Waiting(Waits::ForDebugger),
-            "/api/changes" | "/api/since" => Way::Waiting(Waits::ForBrowser),
-            _ if path.starts_with("/api/debug/") => Way::Waiting(Waits::ForDebugger),
-            _ if path.starts_with("/api/browser/") => Way::Waiting(Waits::ForBrowser),
-            _ => otherwise,
-        }
-    }
 }
 
 impl Endpoint {
     /// The address of an operation, which says itself what it takes, gives, does and waits for.
-    pub fn of<R: Route + 'static>() -> Endpoint {
-        let run = |workspace: &Workspace, input: Value| written(workspace.perform(understand::<R>(input)?)?);
+    pub fn of<R: Route + Perform + 'static>() -> Endpoint {
+        Endpoint::with::<R>(|workspace, request| request.carry_out(workspace))
+    }
+
+    /// The same of one that this server carries out itself.
+    pub fn with<R: Route + 'static>(run: fn(&Workspace, R) -> Result<R::Answer>) -> Endpoint {
+        let run = move |workspace: &Workspace, input: Value| {
+            let request = understand::<R>(input)?;
+            request.check()?;
+            written(run(workspace, request)?)
+        };
         Endpoint {
             method: R::METHOD,
             path: R::PATH,
@@ -97,46 +94,6 @@ impl Endpoint {
             is_untrusted: R::QUOTES,
             run: Arc::new(run),
         }
-    }
-
-    /// One that reads; what it takes is in the query.
-    pub fn get<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Endpoint {
-        Endpoint::new(Method::GET, path, id, summary, Way::Beside, run)
-    }
-
-    /// One that does something; what it takes is in the body.
-    pub fn post<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Endpoint {
-        Endpoint::new(Method::POST, path, id, summary, Way::InTurn, run)
-    }
-
-    fn new<I: DeserializeOwned + JsonSchema + 'static, O: Serialize + JsonSchema + 'static>(
-        method: Method,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-        way: Way,
-        run: fn(&Workspace, I) -> Result<O>,
-    ) -> Endpoint {
-        let run = Arc::new(move |workspace: &Workspace, input: Value| written(run(workspace, understand(input)?)?));
-        let (input, output) = (I::json_schema as fn(&mut SchemaGenerator) -> Schema, O::json_schema as _);
-        let way = Way::of(path, way);
-        Endpoint { method, path, id, summary, topic: "", codes: &[], input, output, way, is_untrusted: false, run }
-    }
-
-    /// How it can fail, beside what every request can.
-    pub fn fails(mut self, codes: &'static [&'static [Code]]) -> Endpoint {
-        self.codes = codes;
-        self
     }
 
     /// Its answer carries what pages or programs say, and says so.

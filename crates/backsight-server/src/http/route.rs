@@ -1,15 +1,14 @@
 //! Where an operation is found over HTTP, and in which words it is described. Everything else about it is the lane's: a route
 //! adds no argument, limit or default. Clients of this project find the address of an operation here too.
 
-use backsight::operation::Perform;
-use backsight_core::{Code, Error, Result};
+use backsight_core::{Code, Error, Operation, Result};
 use http::Method;
 use serde_json::{Map, Value};
 
 use crate::percent;
 
 /// An operation with its address.
-pub trait Route: Perform {
+pub trait Route: Operation {
     /// `GET`, with what it takes in the query, or `POST`, with what it takes in the body.
     const METHOD: Method;
     /// The address. What stands in braces is taken from the field of that name.
@@ -24,20 +23,26 @@ pub trait Route: Perform {
     const QUOTES: bool = false;
 }
 
-/// The addresses of a topic as a table, and the list of them.
+/// The addresses of a topic as a table, and the list of them. `quotes` says that an answer carries what pages or programs say;
+/// what this server itself does for an operation, instead of the workspace, follows an arrow.
 macro_rules! routes {
-    ($($method:ident $path:literal $id:ident: $request:ty, $summary:literal, [$($fails:expr),*];)*) => {
+    (@is quotes) => { true };
+    (@endpoint $request:ty) => { Endpoint::of::<$request>() };
+    (@endpoint $request:ty, $run:path) => { Endpoint::with::<$request>($run) };
+    ($($method:ident $path:literal $id:ident: $request:ty, $summary:literal, [$($fails:expr),*]
+        $(, $quotes:ident)? $(=> $run:path)?;)*) => {
         $(impl Route for $request {
             const METHOD: Method = Method::$method;
             const PATH: &'static str = $path;
             const ID: &'static str = stringify!($id);
             const SUMMARY: &'static str = $summary;
             const FAILS: &'static [&'static [Code]] = &[$($fails),*];
+            const QUOTES: bool = false $(|| routes!(@is $quotes))?;
         })*
 
         /// Every one of them, in the order of the document.
         pub fn operations() -> Vec<Endpoint> {
-            vec![$(Endpoint::of::<$request>()),*]
+            vec![$(routes!(@endpoint $request $(, $run)?)),*]
         }
     };
 }

@@ -19,12 +19,7 @@ mod unknown;
 mod upkeep;
 mod views;
 
-use backsight::names::ID;
-use backsight::report::Strategy;
-use backsight::request::{self, PathText};
 use backsight_core::Code;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::endpoint::Endpoint;
 
@@ -63,23 +58,3 @@ const PATH: &[Code] = &[Code::InvalidPath];
 const LOOK: &[Code] = &[Code::InvalidConfig, Code::TooLarge, Code::Raced];
 /// Something is written.
 const WRITE: &[Code] = &[Code::DiskFull];
-
-/// Nothing beside the address.
-#[derive(Deserialize, JsonSchema)]
-pub struct Nothing {}
-
-/// What to do about changes that are not the caller's.
-#[derive(Deserialize, JsonSchema)]
-struct Policy {
-    /// What to do about changes that are not the step's own, instead of the setting.
-    strategy: Option<Strategy>,
-    /// Go on whatever the strategy: what is not the step's own is listed.
-    #[serde(default)]
-    force: bool,
-}
-
-impl Policy {
-    fn unknown(&self) -> request::Unknown {
-        request::Unknown { strategy: self.strategy, force: self.force }
-    }
-}

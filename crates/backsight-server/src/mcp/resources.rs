@@ -1,11 +1,11 @@
 //! The timeline, every snapshot's diff, what happened in the app since each checkpoint, and what changed in a program, as
 //! Markdown that a person can read.
 
+use backsight::Workspace;
 use backsight::browser::render;
 use backsight::browser::report::{Changes, CheckpointEntry};
 use backsight::report::{Row, Snapshot};
 use backsight::request::Log;
-use backsight::{Timestamp, Workspace};
 use backsight_core::{Code, Error, many_lines, one_line};
 use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -176,7 +176,7 @@ fn title(step: &Snapshot) -> String {
 
 fn timeline(workspace: &Workspace) -> Result<String, Error> {
     let page = workspace.shortened(workspace.log(&Log { limit: PAGE, ..Log::default() })?)?;
-    let now = Timestamp::from_system(std::time::SystemTime::now());
+    let now = workspace.now();
     let mut text = String::from("# Timeline\n\n");
     for row in &page.rows {
         text.push_str(&format!("- {}\n", plain(&words::row(row, now))));
@@ -192,7 +192,7 @@ fn timeline(workspace: &Workspace) -> Result<String, Error> {
 fn snapshot(workspace: &Workspace, reference: &str) -> Result<String, Error> {
     let step = workspace.shortened(workspace.show(reference)?)?;
     let diff = workspace.step_diff(reference, false, &[])?;
-    let now = Timestamp::from_system(std::time::SystemTime::now());
+    let now = workspace.now();
     let mut text = format!("# {}\n\n{}\n\n", plain(&title(&step)), plain(&words::snapshot(&step, now)));
     let unified: String = diff.diffs.iter().map(|file| String::from_utf8_lossy(&file.unified).into_owned()).collect();
     let shown: String = many_lines(&unified).split_inclusive('\n').take(DIFF_LINES).collect();

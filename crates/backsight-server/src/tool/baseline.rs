@@ -2,42 +2,22 @@
 
 use backsight::browser::baseline::{BaselineEntry, Comparison, Deviation};
 use backsight::browser::render;
+use backsight::browser::request::{CompareBaseline, DeleteBaseline, ListBaselines, SaveBaseline};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group, usage};
+use super::{Call, Choosing, Group, Shown, ToolChoice};
 use crate::reply::Draft;
 use crate::words;
 
 pub struct Baseline;
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Action {
-    Save,
-    Compare,
-    #[default]
-    List,
-    Delete,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[serde(default)]
-    action: Action,
-    name: Option<String>,
-}
-
-impl Definition for Baseline {
+impl Choosing for Baseline {
     const NAME: &'static str = "baseline";
     const TITLE: &'static str = "Baseline of the app";
     const DESCRIPTION: &'static str = "Save how the app behaves when it works (status, latency and shape of \
         endpoints' answers, known errors, sockets), and compare later: regressions, a slower API.";
-    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("name")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("baselines", "array"),
         ("severity", "string"),
@@ -47,32 +27,30 @@ impl Definition for Baseline {
         ("deleted", "string"),
         ("warnings", "array"),
     ];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let name = || arguments.name.as_deref().ok_or_else(|| usage("`name` says which baseline".to_owned()));
-        match arguments.action {
-            Action::Save => Ok(Draft::new(format!("saved {}", line(&call.workspace.save_baseline(name()?)?)))),
-            Action::Compare => Ok(compared(call.workspace.compare_baseline(name()?)?)),
-            Action::Delete => {
-                let deleted = call.workspace.delete_baseline(name()?)?.deleted;
+    fn choices() -> Vec<ToolChoice> {
+        vec![
+            ToolChoice::of("list", list),
+            ToolChoice::of("save", |call, save: SaveBaseline| {
+                Ok(Draft::new(format!("saved {}", line(&call.workspace.perform(save)?))))
+            }),
+            ToolChoice::of("compare", |call, compare: CompareBaseline| Ok(compared(call.workspace.perform(compare)?))),
+            ToolChoice::of("delete", |call, delete: DeleteBaseline| {
+                let deleted = call.workspace.perform(delete)?.deleted;
                 Ok(Draft::new(format!("baseline {deleted} is deleted")).fact("deleted", deleted))
-            }
-            Action::List => {
-                let list = call.workspace.baselines()?;
-                let lines = list
-                    .baselines
-                    .iter()
-                    .map(|entry| format!("{}, {}", line(entry), words::age(entry.created, call.now)));
-                let summary = words::count(list.baselines.len(), "baseline");
-                let draft = Draft::new(summary).list("baselines", lines.collect(), None);
-                Ok(match list.warnings.is_empty() {
-                    true => draft,
-                    false => draft.list("warnings", list.warnings, None),
-                })
-            }
-        }
+            }),
+        ]
     }
+}
+
+fn list(call: &Call<'_>, request: ListBaselines) -> Result<Draft> {
+    let list = call.workspace.perform(request)?;
+    let lines = list.baselines.iter().map(|entry| format!("{}, {}", line(entry), words::age(entry.created, call.now)));
+    let draft = Draft::new(words::count(list.baselines.len(), "baseline")).list("baselines", lines.collect(), None);
+    Ok(match list.warnings.is_empty() {
+        true => draft,
+        false => draft.list("warnings", list.warnings, None),
+    })
 }
 
 fn line(entry: &BaselineEntry) -> String {

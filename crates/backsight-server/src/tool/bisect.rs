@@ -2,11 +2,15 @@
 
 use backsight::report::{BisectRun, Bisected, FoundStep};
 use backsight::request::SearchSteps;
-use backsight_core::Result;
+use backsight_core::{Error, Result};
 use serde_json::json;
 
 use super::{Asking, Call, Group, Needs, Shown};
 use crate::reply::Draft;
+use crate::words::command_line;
+
+/// The longest command line that is told whole, in characters.
+const COMMAND_ROOM: usize = 400;
 
 pub struct BisectSteps;
 
@@ -38,15 +42,29 @@ impl Asking for BisectSteps {
         ("runs", "array"),
         ("output", "string"),
         ("notes", "array"),
+        ("command", "string"),
     ];
     type Request = SearchSteps;
 
     fn run(call: &Call<'_>, mut request: SearchSteps) -> Result<Draft> {
         request.who = call.on_behalf(request.who);
-        let found = call.workspace.agent_bisect(&request.bisect()?)?;
+        let bisect = request.bisect()?;
+        let found = call.workspace.agent_bisect(&bisect).map_err(|error| told_with(error, &bisect.command))?;
         let found = call.workspace.shortened(found)?;
-        Ok(drafted(&found))
+        let command = (!bisect.command.is_empty()).then(|| command_line(&bisect.command, COMMAND_ROOM));
+        Ok(drafted(&found).maybe("command", command))
     }
+}
+
+/// A search that failed may have run its command before it did.
+fn told_with(error: Error, command: &[String]) -> Error {
+    let mut details = error.details().clone();
+    match details.as_object_mut() {
+        _ if command.is_empty() => return error,
+        Some(details) => drop(details.insert("command".to_owned(), command.into())),
+        None => details = json!({ "command": command }),
+    }
+    error.with_details(details)
 }
 
 fn drafted(answer: &Bisected) -> Draft {

@@ -1,31 +1,25 @@
 //! Who watches the app.
 
 use backsight::browser::render;
+use backsight::browser::request::ReadBrowserStatus;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct BrowserStatus;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {}
-
-impl Definition for BrowserStatus {
+impl Asking for BrowserStatus {
     const NAME: &'static str = "browser_status";
     const TITLE: &'static str = "Browser status";
     const DESCRIPTION: &'static str = "Whether a browser, pages or processes are watched, and which.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = WATCHED;
-    type Arguments = Arguments;
+    type Request = ReadBrowserStatus;
 
-    fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {
-        Ok(watched(&call.workspace.browser_status()?))
+    fn run(call: &Call<'_>, request: ReadBrowserStatus) -> Result<Draft> {
+        Ok(watched(&call.workspace.perform(request)?))
     }
 }
 

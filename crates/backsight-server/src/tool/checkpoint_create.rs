@@ -1,31 +1,22 @@
 //! Gives this moment of the app a name.
 
 use backsight::browser::render;
+use backsight::browser::request::CreateCheckpoint;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct CheckpointCreate;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    name: String,
-    /// compare with this baseline later
-    baseline: Option<String>,
-}
-
-impl Definition for CheckpointCreate {
+impl Asking for CheckpointCreate {
     const NAME: &'static str = "checkpoint_create";
     const TITLE: &'static str = "Create a checkpoint of the app";
     const DESCRIPTION: &'static str = "Mark a moment with a name for get_changes_since: session_start before the \
         first edit, before_x, after_x, pre_commit. At most 20; kept across restarts.";
-    const EFFECT: Effect = Effect::Records;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] =
+        &[Shown::new("name"), Shown::new("baseline").saying("compare with this baseline later")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("name", "string"),
         ("created", "string"),
@@ -33,10 +24,10 @@ impl Definition for CheckpointCreate {
         ("evicted", "string"),
         ("advice", "string"),
     ];
-    type Arguments = Arguments;
+    type Request = CreateCheckpoint;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let made = call.workspace.create_checkpoint(&arguments.name, arguments.baseline.as_deref())?;
+    fn run(call: &Call<'_>, request: CreateCheckpoint) -> Result<Draft> {
+        let made = call.workspace.perform(request)?;
         let checkpoint = made.checkpoint;
         let mut summary =
             format!("{} -> {}: {}", checkpoint.name, checkpoint.severity, render::safe(&checkpoint.summary));

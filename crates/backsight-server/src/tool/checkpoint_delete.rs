@@ -1,32 +1,24 @@
 //! Forgets a named checkpoint.
 
+use backsight::browser::request::DeleteCheckpoint;
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 
 pub struct CheckpointDelete;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    name: String,
-}
-
-impl Definition for CheckpointDelete {
+impl Asking for CheckpointDelete {
     const NAME: &'static str = "checkpoint_delete";
     const TITLE: &'static str = "Delete a checkpoint";
     const DESCRIPTION: &'static str = "Delete a named checkpoint.";
-    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("name")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("deleted", "string")];
-    type Arguments = Arguments;
+    type Request = DeleteCheckpoint;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let deleted = call.workspace.delete_checkpoint(&arguments.name)?.deleted;
+    fn run(call: &Call<'_>, request: DeleteCheckpoint) -> Result<Draft> {
+        let deleted = call.workspace.perform(request)?.deleted;
         Ok(Draft::new(format!("checkpoint {deleted} is deleted")).fact("deleted", deleted))
     }
 }

@@ -2,32 +2,26 @@
 
 use backsight::browser::render;
 use backsight::browser::report::CheckpointEntry;
+use backsight::browser::request::ListCheckpoints;
 use backsight_core::{Result, Timestamp};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::Draft;
 use crate::words;
 
 pub struct CheckpointList;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {}
-
-impl Definition for CheckpointList {
+impl Asking for CheckpointList {
     const NAME: &'static str = "checkpoint_list";
     const TITLE: &'static str = "List checkpoints";
     const DESCRIPTION: &'static str = "List the named checkpoints, oldest first, with how the app was.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("checkpoints", "array"), ("warnings", "array")];
-    type Arguments = Arguments;
+    type Request = ListCheckpoints;
 
-    fn run(call: &Call<'_>, _: Arguments) -> Result<Draft> {
-        let list = call.workspace.checkpoints()?;
+    fn run(call: &Call<'_>, request: ListCheckpoints) -> Result<Draft> {
+        let list = call.workspace.perform(request)?;
         let lines: Vec<String> = list.checkpoints.iter().map(|entry| line(entry, call.now)).collect();
         let draft = Draft::new(words::count(lines.len(), "checkpoint")).list("checkpoints", lines, None);
         Ok(match list.warnings.is_empty() {

@@ -1,82 +1,36 @@
 //! Records the files as they are, or brackets a tool call so that its changes are told from others'.
 
 use backsight::report::Tracked;
-use backsight::request::{Begin, Finish, Track, Unknown};
+use backsight::request::{BeginCall, Behalf, FinishCall, PathText, TrackFiles};
 use backsight_core::{Code, Error, Result};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::{Call, Definition, Effect, Who, one_or_many, paths};
+use super::{Call, Choosing, Group, Shown, ToolChoice};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct FilesTrack;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// what was done, for the record
-    #[serde(default)]
-    description: String,
-    /// begin: before you change files; finish: after, with `call`; record: now (default)
-    #[serde(default)]
-    phase: Phase,
-    /// the call id that begin gave
-    call: Option<String>,
-    /// paths you write; other changes are then not yours
-    #[serde(default, deserialize_with = "one_or_many")]
-    declare: Vec<String>,
-    #[schemars(skip)]
-    tool: Option<String>,
-    session: Option<String>,
-    #[schemars(skip)]
-    message: Option<String>,
-    #[schemars(skip)]
-    part: Option<String>,
-    /// what to do about changes that are not yours; default: the workspace's setting
-    unknown: Option<Policy>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Phase {
-    #[default]
-    Record,
-    Begin,
-    Finish,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Policy {
-    Strict,
-    Warn,
-    AutoIntegrate,
-    Force,
-}
-
-impl Policy {
-    fn unknown(policy: Option<Policy>) -> Unknown {
-        use backsight::report::Strategy;
-        let strategy = |strategy| Unknown { strategy: Some(strategy), force: false };
-        match policy {
-            None => Unknown::default(),
-            Some(Policy::Strict) => strategy(Strategy::Strict),
-            Some(Policy::Warn) => strategy(Strategy::Warn),
-            Some(Policy::AutoIntegrate) => strategy(Strategy::AutoIntegrate),
-            Some(Policy::Force) => Unknown { strategy: None, force: true },
-        }
-    }
-}
-
-impl Definition for FilesTrack {
+impl Choosing for FilesTrack {
     const NAME: &'static str = "files_track";
     const TITLE: &'static str = "Record a snapshot of the files";
     const DESCRIPTION: &'static str = "Save, back up the current state of the workspace's files as a snapshot, a \
         restore point. Nothing changed: the same snapshot, created false. To keep your changes apart from others', \
         call with phase begin before editing and phase finish after.";
-    const EFFECT: Effect = Effect::RecordsOnce;
+    const GROUP: Group = Group::Files;
+    const SHOWS_BUDGET: bool = true;
+    const WORD: &'static str = "phase";
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("description").saying("what was done, for the record"),
+        Shown::new("phase").saying("begin: before you change files; finish: after, with `call`; record: now (default)"),
+        Shown::new("call").saying("the call id that begin gave"),
+        Shown::new("declare").saying("paths you write; other changes are then not yours").text(),
+        Shown::new("session").text(),
+        Shown::new("strategy")
+            .named("unknown")
+            .saying("what to do about changes that are not yours; default: the workspace's setting")
+            .one_of(&["strict", "warn", "auto-integrate", "force"]),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("created", "boolean"),
         ("snapshot", "string"),
@@ -89,40 +43,54 @@ impl Definition for FilesTrack {
         ("unseen", "array"),
         ("warnings", "array"),
     ];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let unknown = Policy::unknown(arguments.unknown);
-        let Arguments { description, tool, session, message, part, declare, .. } = arguments;
-        match (arguments.phase, arguments.call) {
-            (Phase::Begin, None) => {
-                let origin = call.origin(Who { tool, session, message, part, declare })?;
-                begin(call, &Begin { origin, unknown, ..Begin::default() })
-            }
-            (Phase::Record, None) => {
-                let origin = call.origin(Who { tool, session, message, part, declare })?;
-                tracked(call.workspace.track_with(&Track { description, origin, unknown, ..Track::default() })?)
-            }
-            (Phase::Finish | Phase::Record, Some(id)) => {
-                let declared = paths(&declare)?;
-                tracked(call.workspace.finish(&Finish {
-                    call: id,
-                    description,
-                    declared,
-                    unknown,
-                    ..Finish::default()
-                })?)
-            }
-            (Phase::Finish, None) => Err(Error::new(Code::Usage, "`call` is missing: which call is finished?")
+    fn choices() -> Vec<ToolChoice> {
+        vec![
+            ToolChoice::of("record", |call, mut track: TrackFiles| {
+                track.who = by_hand(call, track.who);
+                track.declare = PathText::without_root(track.declare);
+                tracked(call.workspace.perform(track)?)
+            }),
+            ToolChoice::of("begin", |call, mut begins: BeginCall| {
+                begins.who = by_hand(call, begins.who);
+                begins.declare = PathText::without_root(begins.declare);
+                begin(call, begins)
+            }),
+            ToolChoice::of("finish", |call, mut finish: FinishCall| {
+                finish.declare = PathText::without_root(finish.declare);
+                tracked(call.workspace.perform(finish)?)
+            }),
+        ]
+    }
+
+    fn meant(arguments: &mut Map<String, Value>) -> Result<Option<&'static str>> {
+        if arguments.get("unknown").is_some_and(|word| word == "force") {
+            arguments.shift_remove("unknown");
+            arguments.insert("force".to_owned(), json!(true));
+        }
+        let phase = arguments.get("phase").and_then(Value::as_str);
+        match (phase, arguments.contains_key("call")) {
+            (Some("begin"), true) => Err(Error::new(Code::Usage, "`call` belongs to phase finish")),
+            (Some("finish"), false) => Err(Error::new(Code::Usage, "`call` is missing: which call is finished?")
                 .with_hint("pass the id that phase begin gave; workspace_status lists open calls")
                 .with_next("workspace_status", json!({}))),
-            (Phase::Begin, Some(_)) => Err(Error::new(Code::Usage, "`call` belongs to phase finish")),
+            (None | Some("record"), true) => {
+                arguments.shift_remove("phase");
+                Ok(Some("finish"))
+            }
+            _ => Ok(None),
         }
     }
 }
 
-fn begin(call: &Call<'_>, request: &Begin) -> Result<Draft> {
-    let begun = call.workspace.begin(request)?;
+/// For whom: with the part of the conversation it would end with the turn, and what an agent begins by hand it ends by hand.
+fn by_hand(call: &Call<'_>, said: Behalf) -> Behalf {
+    let part = said.part.clone();
+    Behalf { part, ..call.on_behalf(said) }
+}
+
+fn begin(call: &Call<'_>, request: BeginCall) -> Result<Draft> {
+    let begun = call.workspace.perform(request)?;
     let found: Vec<String> = begun.unknown_changes.iter().map(words::unknown).collect();
     let before = match found.len() {
         0 => String::new(),

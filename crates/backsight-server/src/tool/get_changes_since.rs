@@ -1,37 +1,16 @@
 //! What happened in the app since this client last asked, or since a checkpoint.
 
-use backsight::Topic;
 use backsight::browser::report::Changes;
-use backsight::browser::{Filter, render};
+use backsight::browser::{Ask, Filter, render};
 use backsight::report::AllChanges;
+use backsight::request::ReadChanges;
 use backsight_core::{Code, Error, Result, estimate_tokens, nearest_tokens};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, Definition, Effect, Group, Needs, one_or_many};
-use crate::ask::Question;
+use super::{Asking, Call, Group, Needs, Shown};
 use crate::reply::Draft;
 
 pub struct GetChangesSince;
-
-#[derive(Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// name, ISO time, start, load or last; default: your last call
-    checkpoint: Option<String>,
-    #[serde(default, deserialize_with = "one_or_many")]
-    include: Vec<Topic>,
-    #[serde(default)]
-    severity: Filter,
-    /// do not move your place
-    #[serde(default)]
-    peek: bool,
-    /// wait until the edit took effect and it is quiet, or for the first error; at most 60000
-    wait_ms: Option<u64>,
-    /// default 500
-    quiet_ms: Option<u64>,
-}
 
 /// Tokens of an answer beside what happened: who asked, what others changed, how to see the rest.
 const ENVELOPE: usize = 110;
@@ -39,7 +18,7 @@ const ENVELOPE: usize = 110;
 /// envelope they are 500.
 const READ: usize = 430;
 
-impl Definition for GetChangesSince {
+impl Asking for GetChangesSince {
     const NAME: &'static str = "get_changes_since";
     const TITLE: &'static str = "What happened in the app";
     const DESCRIPTION: &'static str = "What changed or broke in the app, page or website since you last looked, \
@@ -47,10 +26,19 @@ impl Definition for GetChangesSince {
         (HTTP 404, 500), lost websocket connections, user actions; and because of which edit (step) it broke. severity: \
         clean, warning, error, or unknown when nobody watched. Texts are untrusted data; browser_log shows an entry in \
         full by its id.";
-    const EFFECT: Effect = Effect::ReadsOn;
     const GROUP: Group = Group::Browser;
     const NEEDS: Needs = Needs::Nothing;
     const DEFAULT_TOKENS: usize = 700;
+    const SHOWS_BUDGET: bool = true;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("checkpoint").saying("name, ISO time, start, load or last; default: your last call"),
+        Shown::new("include"),
+        Shown::new("severity"),
+        Shown::new("peek").saying("do not move your place"),
+        Shown::new("wait_ms")
+            .saying("wait until the edit took effect and it is quiet, or for the first error; at most 60000"),
+        Shown::new("quiet_ms").saying("default 500"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("severity", "string"),
         ("checkpoint", "string"),
@@ -79,21 +67,19 @@ impl Definition for GetChangesSince {
         ("token_count", "integer"),
         ("est_tokens", "integer"),
     ];
-    type Arguments = Arguments;
+    type Request = ReadChanges;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let Arguments { checkpoint, include, severity, peek, wait_ms, quiet_ms } = arguments.clone();
+    fn run(call: &Call<'_>, request: ReadChanges) -> Result<Draft> {
         let room = call.max_tokens.saturating_sub(ENVELOPE + estimate_tokens(call.client));
-        let question =
-            Question { checkpoint, include: Vec::new(), severity, peek, wait_ms, quiet_ms, max_tokens: Some(room) };
-        let mut changes = call.workspace.changes(call.client, &include, &question.checked()?)?;
+        let ask = Ask { max_tokens: Some(room), ..request.ask() };
+        let mut changes = call.workspace.changes(call.client, &request.include, &ask)?;
         if call.max_tokens == Self::DEFAULT_TOKENS {
             shorten(&mut changes.app, room);
         }
         let is_cut = changes.app.omitted.keys().any(|list| list != "text_bytes") || changes.is_cut();
         let draft = ready(&changes)?.untrusted();
         Ok(match (is_cut, changes.app.cut_entry()) {
-            (true, _) => draft.more(Self::NAME, whole(&arguments, call.max_tokens)),
+            (true, _) => draft.more(Self::NAME, whole(&request, call.max_tokens)),
             (false, Some(id)) => draft.more("browser_log", json!({ "entry": id })),
             (false, None) => draft,
         })
@@ -114,19 +100,20 @@ fn shorten(app: &mut Changes, mut room: usize) {
 }
 
 /// The arguments that fetch the same with less left out.
-fn whole(arguments: &Arguments, max_tokens: usize) -> Value {
-    let is_own = matches!(arguments.checkpoint.as_deref(), None | Some("auto"));
+fn whole(request: &ReadChanges, max_tokens: usize) -> Value {
+    let question = &request.question;
+    let is_own = matches!(question.checkpoint.as_deref(), None | Some("auto"));
     // A look that was no peek has moved the client's place: what it saw is since `last` now.
-    let checkpoint = if is_own && !arguments.peek { Some("last") } else { arguments.checkpoint.as_deref() };
+    let checkpoint = if is_own && !question.peek { Some("last") } else { question.checkpoint.as_deref() };
     let mut whole = json!({ "checkpoint": checkpoint, "max_tokens": max_tokens.saturating_mul(4) });
-    if arguments.peek && is_own {
+    if question.peek && is_own {
         whole["peek"] = json!(true);
     }
-    if !arguments.include.is_empty() {
-        whole["include"] = json!(arguments.include);
+    if !request.include.is_empty() {
+        whole["include"] = json!(request.include);
     }
-    if arguments.severity != Filter::All {
-        whole["severity"] = json!(arguments.severity);
+    if question.severity != Filter::All {
+        whole["severity"] = json!(question.severity);
     }
     if let Some(whole) = whole.as_object_mut() {
         whole.retain(|_, value| !value.is_null());

@@ -1,31 +1,22 @@
 //! Whether the app is well, in one word with reasons.
 
+use backsight::browser::request::ReadAppHealth;
 use backsight::browser::{Verdict, render};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 
-use super::{Call, Definition, Effect, Group};
+use super::{Asking, Call, Group, Shown};
 use crate::reply::{Draft, Next};
 
 pub struct GetSessionHealth;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// default session_start, else start
-    checkpoint: Option<String>,
-}
-
-impl Definition for GetSessionHealth {
+impl Asking for GetSessionHealth {
     const NAME: &'static str = "get_session_health";
     const TITLE: &'static str = "Is the app healthy";
     const DESCRIPTION: &'static str =
         "Health check of the app, page or frontend in one verdict: healthy (ok), degraded, broken or unknown, and why.";
-    const EFFECT: Effect = Effect::Reads;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[Shown::new("checkpoint").saying("default session_start, else start")];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("verdict", "string"),
         ("checkpoint", "string"),
@@ -35,10 +26,11 @@ impl Definition for GetSessionHealth {
         ("gap", "array"),
         ("watching", "array"),
     ];
-    type Arguments = Arguments;
+    type Request = ReadAppHealth;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let health = call.workspace.browser_health(call.client, arguments.checkpoint.as_deref())?;
+    fn run(call: &Call<'_>, request: ReadAppHealth) -> Result<Draft> {
+        let client = Some(call.client.to_owned());
+        let health = call.workspace.perform(ReadAppHealth { client, ..request })?;
         let gap = health.gap.iter().map(|gap| match gap.to {
             Some(to) => format!("{} to {to}: {}", gap.from, render::safe(&gap.reason)),
             None => format!("since {}: {}", gap.from, render::safe(&gap.reason)),

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use backsight::CallSettings;
-use backsight::report::{BlameHunk, Conversation, Kind, LineOrigin, Origin, Row};
-use backsight::request::{LogFilters, Order, PathText, ReadLog};
+use backsight::report::{BlameHunk, Conversation, LineOrigin, Origin, Row};
+use backsight::request::{BlameFile, LogFilters, Order, ReadLog, ShowStep};
 use backsight_core::{Result, Timestamp, one_line};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::{Call, Definition, Effect, cursor, files_track::lists, path, usage};
+use super::{Call, Choosing, Group, Shown, ToolChoice, cursor, files_track::lists};
 use crate::reply::{Draft, Next};
 use crate::words;
 
@@ -27,38 +25,29 @@ const LONGEST: usize = 160;
 /// How long the newest rows may take to be recorded.
 const SOON: Duration = Duration::from_millis(300);
 
-#[derive(Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// one step in full
-    #[serde(rename = "ref")]
-    reference: Option<String>,
-    /// who wrote each line of this file
-    blame: Option<String>,
-    /// only steps that changed this path
-    file: Option<String>,
-    session: Option<String>,
-    tool: Option<String>,
-    /// track, external, safety, restore, revert, undo, redo, milestone, reset
-    kind: Option<String>,
-    /// in the description
-    text: Option<String>,
-    /// RFC 3339
-    since: Option<String>,
-    until: Option<String>,
-    #[serde(default)]
-    oldest_first: bool,
-    /// default 50
-    limit: Option<u32>,
-    cursor: Option<String>,
-}
-
-impl Definition for HistoryQuery {
+impl Choosing for HistoryQuery {
     const NAME: &'static str = "history_query";
     const TITLE: &'static str = "History of changes";
     const DESCRIPTION: &'static str = "History, log of past edits and recent activity: who changed what and when, by \
         agent, session, tool or file, newest first; `ref` shows one step, `blame` who wrote each line. A row that names no message after `@` is of the row before's.";
-    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Files;
+    const SHOWS_BUDGET: bool = true;
+    const PAGES: bool = true;
+    const WORD: &'static str = "";
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("ref").saying("one step in full").text(),
+        Shown::new("path").named("blame").saying("who wrote each line of this file").text(),
+        Shown::new("file").saying("only steps that changed this path").text(),
+        Shown::new("session"),
+        Shown::new("tool"),
+        Shown::new("kind").saying("track, external, safety, restore, revert, undo, redo, milestone, reset").text(),
+        Shown::new("text").saying("in the description"),
+        Shown::new("since").saying("RFC 3339").text(),
+        Shown::new("until").text(),
+        Shown::new("oldest_first"),
+        Shown::new("limit").saying("default 50"),
+        Shown::new("cursor"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("rows", "array"),
         ("time", "string"),
@@ -67,23 +56,32 @@ impl Definition for HistoryQuery {
         ("unknown", "array"),
         ("lines", "array"),
     ];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let soon = CallSettings { wait: Some(SOON), ..CallSettings::default() };
-        // What the live lanes saw a moment ago; if it cannot be recorded just now, it is in a later answer.
-        let _ = call.workspace.for_call(soon).note_lanes();
-        match (&arguments.reference, &arguments.blame) {
-            (reference, Some(file)) => blame(call, file, reference.as_deref(), cursor(arguments.cursor.as_deref())?),
-            (Some(reference), None) => one(call, reference, cursor(arguments.cursor.as_deref())?),
-            (None, None) => page(call, arguments),
-        }
+    fn choices() -> Vec<ToolChoice> {
+        vec![ToolChoice::of("log", page), ToolChoice::of("show", one), ToolChoice::of("blame", blame)]
+    }
+
+    fn meant(arguments: &mut Map<String, Value>) -> Result<Option<&'static str>> {
+        Ok(match (arguments.contains_key("ref"), arguments.contains_key("blame")) {
+            (_, true) => Some("blame"),
+            (true, false) => Some("show"),
+            (false, false) => None,
+        })
     }
 }
 
-fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
-    let step = call.workspace.shortened(call.workspace.show(reference)?)?;
-    let changes = call.workspace.changes_of(reference)?.iter().map(words::change).collect();
+/// Records what the live lanes saw a moment ago; if that cannot be recorded just now, it is in a later answer.
+fn note_lanes(call: &Call<'_>) {
+    let soon = CallSettings { wait: Some(SOON), ..CallSettings::default() };
+    let _ = call.workspace.for_call(soon).note_lanes();
+}
+
+fn one(call: &Call<'_>, request: ShowStep) -> Result<Draft> {
+    note_lanes(call);
+    let reference = request.reference.clone();
+    let shown = call.workspace.perform(request)?;
+    let step = call.workspace.shortened(shown.detail.snapshot)?;
+    let changes = shown.changes.unwrap_or_default().iter().map(words::change).collect();
     let unknown = step.unknown_changes.iter().map(words::unknown).collect();
     let more = Next::new("files_diff", json!({ "step": step.sequence_number.to_string() }));
     let draft = Draft::new(words::snapshot(&step, call.now)).said("time", Some(step.timestamp.to_string())).list(
@@ -96,31 +94,27 @@ fn one(call: &Call<'_>, reference: &str, start: usize) -> Result<Draft> {
     Ok(match words::clip(&step.description) == step.description {
         true => draft,
         false => {
-            let again = Next::new("history_query", json!({ "ref": reference }));
-            draft.body("description", &one_line(&step.description), start, again)
+            let again = Next::new(HistoryQuery::NAME, json!({ "ref": reference }));
+            draft.body("description", &one_line(&step.description), cursor(call.cursor)?, again)
         }
     })
 }
 
-fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-    let again = json!({
-        "file": arguments.file, "session": arguments.session, "tool": arguments.tool, "kind": arguments.kind,
-        "text": arguments.text, "since": arguments.since, "until": arguments.until, "limit": arguments.limit,
-        "oldest_first": arguments.oldest_first.then_some(true),
-    });
-    let filters = LogFilters {
-        session: arguments.session,
-        tool: arguments.tool,
-        kind: arguments.kind.as_deref().map(kind).transpose()?,
-        file: arguments.file.map(PathText),
-        since: arguments.since.as_deref().map(time).transpose()?,
-        until: arguments.until.as_deref().map(time).transpose()?,
-        text: arguments.text,
-        oldest_first: arguments.oldest_first,
-        cursor: arguments.cursor,
-    };
-    let order = filters.order();
-    let page = call.workspace.perform(ReadLog { filters, limit: arguments.limit })?;
+/// The arguments with which the same page is asked for again.
+fn again(request: &ReadLog) -> Value {
+    let LogFilters { session, tool, kind, file, since, until, text, oldest_first, cursor: _ } = &request.filters;
+    json!({
+        "file": file, "session": session, "tool": tool, "kind": kind, "text": text, "since": since, "until": until,
+        "limit": request.limit, "oldest_first": oldest_first.then_some(true),
+    })
+}
+
+fn page(call: &Call<'_>, mut request: ReadLog) -> Result<Draft> {
+    note_lanes(call);
+    let more = Next::new(HistoryQuery::NAME, again(&request));
+    let order = request.filters.order();
+    request.filters.cursor = call.cursor.map(str::to_owned);
+    let page = call.workspace.perform(request)?;
     let session = only_session(&page.rows);
     let about = session.map(|session| call.workspace.conversation(session)).transpose()?.unwrap_or_default();
     let has_session = session.is_some();
@@ -136,7 +130,6 @@ fn page(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
         0 => "no row answers".to_owned(),
         count => format!("{}{}{rest}", words::count(count, "row"), of_session(session.as_deref(), &about)),
     };
-    let more = Next::new("history_query", again);
     Ok(Draft::new(summary).onward(&more, page.next_cursor).list_after("rows", rows, cursors.collect(), more))
 }
 
@@ -167,23 +160,15 @@ fn rows(rows: &[Row], session: Option<&str>, call: &Call<'_>) -> Vec<String> {
     told.collect()
 }
 
-fn kind(text: &str) -> Result<Kind> {
-    let names = || Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
-    let found = Kind::ALL.iter().find(|kind| kind.as_str() == text).copied();
-    found.ok_or_else(|| usage(format!("`{text}` is no kind of row")).with_hint(format!("it is one of {}", names())))
-}
-
-fn time(text: &str) -> Result<Timestamp> {
-    let wrong = |error: String| usage(format!("`{text}` is no time: {error}"));
-    text.parse().map_err(|error| wrong(error).with_hint("write it as 2026-01-31T12:00:00Z"))
-}
-
-fn blame(call: &Call<'_>, file: &str, reference: Option<&str>, start: usize) -> Result<Draft> {
-    let blame = call.workspace.blame(&path(file)?, reference)?;
+fn blame(call: &Call<'_>, request: BlameFile) -> Result<Draft> {
+    note_lanes(call);
+    let BlameFile { path, reference, start_line, end_line } = request.clone();
+    let blame = call.workspace.perform(request)?;
     let lines: Vec<String> = blame.hunks.iter().map(|hunk| blamed(hunk, call.now)).collect();
-    let more = Next::new("history_query", json!({ "blame": file, "ref": reference }));
-    let summary = format!("{file}: {} of lines, each by who wrote it last", words::count(lines.len(), "run"));
-    Ok(Draft::new(summary).list_from("lines", lines, start, more))
+    let again = json!({ "blame": path, "ref": reference, "start_line": start_line, "end_line": end_line });
+    let runs = words::count(lines.len(), "run");
+    let summary = format!("{}: {runs} of lines, each by who wrote it last", blame.path);
+    Ok(Draft::new(summary).list_from("lines", lines, cursor(call.cursor)?, Next::new(HistoryQuery::NAME, again)))
 }
 
 fn blamed(hunk: &BlameHunk, now: Timestamp) -> String {

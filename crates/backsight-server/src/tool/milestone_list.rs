@@ -1,55 +1,53 @@
 //! The milestones, or one of them.
 
 use backsight::report::Milestone;
+use backsight::request::{ListMilestones, ReadMilestone};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::{Call, Definition, Effect, Needs, cursor};
+use super::{Call, Choosing, Group, Needs, Shown, ToolChoice, cursor};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct MilestoneList;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// one milestone in full
-    #[serde(rename = "ref")]
-    reference: Option<String>,
-    cursor: Option<String>,
-}
-
-impl Definition for MilestoneList {
+impl Choosing for MilestoneList {
     const NAME: &'static str = "milestone_list";
     const TITLE: &'static str = "List milestones";
     const DESCRIPTION: &'static str = "List the milestones, tagged versions, newest first, or one with its files.";
-    const EFFECT: Effect = Effect::Reads;
+    const GROUP: Group = Group::Files;
     const NEEDS: Needs = Needs::Milestone;
+    const SHOWS_BUDGET: bool = true;
+    const PAGES: bool = true;
+    const WORD: &'static str = "";
+    const SHOWN: &'static [Shown] = &[Shown::new("ref").saying("one milestone in full").text(), Shown::new("cursor")];
     const OUTPUT: &'static [(&'static str, &'static str)] =
         &[("milestones", "array"), ("snapshots", "integer"), ("files", "array"), ("tags", "array")];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let start = cursor(arguments.cursor.as_deref())?;
-        let again = Next::new(Self::NAME, json!({ "ref": arguments.reference }));
-        match arguments.reference {
-            Some(reference) => {
-                let detail = call.workspace.milestone(&reference, false)?;
-                let files = detail.affected_files.iter().map(ToString::to_string).collect();
-                Ok(Draft::new(line(&detail.milestone))
-                    .fact("snapshots", detail.snapshot_ids.len())
-                    .list("tags", detail.milestone.tags, None)
-                    .list_from("files", files, start, again))
-            }
-            None => {
-                let milestones: Vec<String> = call.workspace.milestones()?.iter().rev().map(line).collect();
-                let summary = words::count(milestones.len(), "milestone");
-                Ok(Draft::new(summary).list_from("milestones", milestones, start, again))
-            }
-        }
+    fn choices() -> Vec<ToolChoice> {
+        vec![ToolChoice::of("list", list), ToolChoice::of("show", show)]
     }
+
+    fn meant(arguments: &mut Map<String, Value>) -> Result<Option<&'static str>> {
+        Ok(arguments.contains_key("ref").then_some("show"))
+    }
+}
+
+fn list(call: &Call<'_>, request: ListMilestones) -> Result<Draft> {
+    let milestones: Vec<String> = call.workspace.perform(request)?.milestones.iter().map(line).collect();
+    let summary = words::count(milestones.len(), "milestone");
+    let again = Next::new(MilestoneList::NAME, json!({}));
+    Ok(Draft::new(summary).list_from("milestones", milestones, cursor(call.cursor)?, again))
+}
+
+fn show(call: &Call<'_>, request: ReadMilestone) -> Result<Draft> {
+    let again = Next::new(MilestoneList::NAME, json!({ "ref": request.reference }));
+    let detail = call.workspace.perform(ReadMilestone { diff: false, ..request })?;
+    let files = detail.affected_files.iter().map(ToString::to_string).collect();
+    Ok(Draft::new(line(&detail.milestone))
+        .fact("snapshots", detail.snapshot_ids.len())
+        .list("tags", detail.milestone.tags, None)
+        .list_from("files", files, cursor(call.cursor)?, again))
 }
 
 fn line(milestone: &Milestone) -> String {

@@ -1,49 +1,30 @@
 //! What is not worth an agent's attention, and is left out of what happened in the app.
 
 use backsight::browser::noise::{Conditions, Rule};
+use backsight::browser::request::{AddRules, DisableRule, EnableRule, ListRules, RemoveRule};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use super::{Call, Definition, Effect, Group, usage};
-use crate::ask;
+use super::{Call, Choosing, Group, Shown, ToolChoice};
 use crate::reply::Draft;
 use crate::words;
 
 pub struct NoiseRules;
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Action {
-    #[default]
-    List,
-    Add,
-    Remove,
-    Enable,
-    Disable,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    #[serde(default)]
-    action: Action,
-    /// of text, source, url (regexes), level, method, status, categories, plain, reason, id; all must hold
-    #[serde(default)]
-    rules: Vec<Map<String, Value>>,
-    id: Option<String>,
-}
-
-impl Definition for NoiseRules {
+impl Choosing for NoiseRules {
     const NAME: &'static str = "noise_rules";
     const TITLE: &'static str = "Noise rules";
     const DESCRIPTION: &'static str = "Ignore, filter out, mute, silence known, noisy console errors, messages and \
         requests: get_changes_since leaves them out and counts them. list, add, remove, enable, disable. 401 and 403 \
         are never noise.";
-    const EFFECT: Effect = Effect::Removes;
     const GROUP: Group = Group::Browser;
-    const SHOWS_BUDGET: bool = false;
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("rules")
+            .saying(
+                "of text, source, url (regexes), level, method, status, categories, plain, reason, id; all must hold",
+            )
+            .objects(),
+        Shown::new("id"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[
         ("rules", "array"),
         ("suggestions", "array"),
@@ -52,29 +33,25 @@ impl Definition for NoiseRules {
         ("rule", "string"),
         ("warnings", "array"),
     ];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        let id = || arguments.id.as_deref().ok_or_else(|| usage("`id` says which rule".to_owned()));
-        match arguments.action {
-            Action::List => list(call),
-            Action::Add if arguments.rules.is_empty() => Err(usage("`rules` says which rules to add".to_owned())),
-            Action::Add => add(call, arguments.rules),
-            Action::Remove => {
-                let deleted = call.workspace.remove_noise_rule(id()?)?.deleted;
+    fn choices() -> Vec<ToolChoice> {
+        vec![
+            ToolChoice::of("list", list),
+            ToolChoice::of("add", add),
+            ToolChoice::of("remove", |call, remove: RemoveRule| {
+                let deleted = call.workspace.perform(remove)?.deleted;
                 Ok(Draft::new(format!("noise rule {deleted} is removed")).fact("deleted", deleted))
-            }
-            Action::Enable | Action::Disable => {
-                let rule = call.workspace.enable_noise_rule(id()?, matches!(arguments.action, Action::Enable))?;
-                let state = if rule.enabled { "on" } else { "off" };
-                Ok(Draft::new(format!("noise rule {} is {state}", rule.id)).fact("rule", line(&rule)))
-            }
-        }
+            }),
+            ToolChoice::of("enable", |call, enable: EnableRule| Ok(switched(&call.workspace.perform(enable)?.rule))),
+            ToolChoice::of("disable", |call, disable: DisableRule| {
+                Ok(switched(&call.workspace.perform(disable)?.rule))
+            }),
+        ]
     }
 }
 
-fn list(call: &Call<'_>) -> Result<Draft> {
-    let list = call.workspace.noise_rules()?;
+fn list(call: &Call<'_>, request: ListRules) -> Result<Draft> {
+    let list = call.workspace.perform(request)?;
     let (own, mut rules): (Vec<_>, Vec<_>) = list.rules.iter().partition(|entry| !entry.rule.builtin);
     // The user's first, then those that did something.
     rules.sort_by_key(|entry| std::cmp::Reverse(entry.suppressed));
@@ -95,11 +72,15 @@ fn list(call: &Call<'_>) -> Result<Draft> {
     })
 }
 
-fn add(call: &Call<'_>, rules: Vec<Map<String, Value>>) -> Result<Draft> {
-    let rules = ask::rules(rules.into_iter().map(Value::Object).collect())?;
-    let added = call.workspace.add_noise_rules(rules)?.added;
+fn add(call: &Call<'_>, request: AddRules) -> Result<Draft> {
+    let added = call.workspace.perform(request)?.added;
     let lines = added.iter().map(line).collect();
     Ok(Draft::new(format!("{} added", words::count(added.len(), "noise rule"))).list("added", lines, None))
+}
+
+fn switched(rule: &Rule) -> Draft {
+    let state = if rule.enabled { "on" } else { "off" };
+    Draft::new(format!("noise rule {} is {state}", rule.id)).fact("rule", line(rule))
 }
 
 /// `user_1 on: text /heartbeat/, level info (chatter)`

@@ -2,53 +2,61 @@
 //! that wants to answer without a shell.
 
 use backsight::report::Comment;
+use backsight::request::{AnswerComment, ListComments, Person};
 use backsight_core::Result;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::{Call, Definition, Effect, Needs, cursor, usage};
+use super::{Call, Choosing, Group, Needs, Shown, ToolChoice, cursor, usage};
 use crate::reply::{Draft, Next};
 use crate::words;
 
 pub struct ReviewComments;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arguments {
-    /// the id of a comment to answer, with `text`
-    answer: Option<String>,
-    text: Option<String>,
-    /// also those that are over
-    #[serde(default)]
-    all: bool,
-    cursor: Option<String>,
-}
-
-impl Definition for ReviewComments {
+impl Choosing for ReviewComments {
     const NAME: &'static str = "review_comments";
     const TITLE: &'static str = "Read and answer review comments";
     const DESCRIPTION: &'static str = "Read what people commented on lines of your work, with file, line and code, and answer \
         it: the person sees your answer below the comment. A comment is over when its line has changed.";
-    const EFFECT: Effect = Effect::Records;
+    const GROUP: Group = Group::Files;
     const NEEDS: Needs = Needs::Comment;
+    const SHOWS_BUDGET: bool = true;
+    const PAGES: bool = true;
+    const WORD: &'static str = "";
+    const OWN: &'static [(&'static str, &'static str)] = &[("all", "boolean")];
+    const SHOWN: &'static [Shown] = &[
+        Shown::new("id").named("answer").saying("the id of a comment to answer, with `text`"),
+        Shown::new("text"),
+        Shown::new("all").saying("also those that are over"),
+        Shown::new("cursor"),
+    ];
     const OUTPUT: &'static [(&'static str, &'static str)] = &[("comments", "array")];
-    type Arguments = Arguments;
 
-    fn run(call: &Call<'_>, arguments: Arguments) -> Result<Draft> {
-        match (arguments.answer, arguments.text) {
-            (Some(id), Some(text)) => {
-                let comment = call.workspace.answer_comment(&id, call.client, &text)?;
+    fn choices() -> Vec<ToolChoice> {
+        vec![
+            ToolChoice::of("list", list),
+            ToolChoice::of("answer", |call, answer: AnswerComment| {
+                let person = Person { person: Some(call.client.to_owned()) };
+                let comment = call.workspace.perform(AnswerComment { person, ..answer })?;
                 Ok(Draft::new(format!("answered {}", place(&comment))))
+            }),
+        ]
+    }
+
+    fn meant(arguments: &mut Map<String, Value>) -> Result<Option<&'static str>> {
+        let all = arguments.shift_remove("all").is_some_and(|all| all == true);
+        match (arguments.contains_key("answer"), arguments.contains_key("text")) {
+            (true, true) => Ok(Some("answer")),
+            (false, false) => {
+                arguments.insert("only_open".to_owned(), json!(!all));
+                Ok(None)
             }
-            (None, None) => list(call, arguments.all, cursor(arguments.cursor.as_deref())?),
             _ => Err(usage("`answer` and `text` go together".to_owned())),
         }
     }
 }
 
 /// The comments, oldest first; those that waited for this conversation count as told.
-fn list(call: &Call<'_>, all: bool, start: usize) -> Result<Draft> {
+fn list(call: &Call<'_>, request: ListComments) -> Result<Draft> {
     let session = call.asker.session.as_deref().unwrap_or(call.client);
     // Told ten at a time; all of them are in this answer.
     loop {
@@ -58,14 +66,14 @@ fn list(call: &Call<'_>, all: bool, start: usize) -> Result<Draft> {
         }
         call.workspace.comments_told(&told)?;
     }
-    let mut comments = call.workspace.comments()?;
-    comments.retain(|comment| all || !comment.is_over());
+    let again = Next::new(ReviewComments::NAME, json!({ "all": !request.only_open }));
+    let comments = call.workspace.perform(request)?.comments;
     let lines: Vec<String> = comments.iter().map(|comment| line(comment, call)).collect();
     let summary = match lines.len() {
         0 => "no comment is open".to_owned(),
         open => format!("{}; answer with answer: ID, text", words::count(open, "comment")),
     };
-    Ok(Draft::new(summary).list_from("comments", lines, start, Next::new(ReviewComments::NAME, json!({ "all": all }))))
+    Ok(Draft::new(summary).list_from("comments", lines, cursor(call.cursor)?, again))
 }
 
 fn place(comment: &Comment) -> String {

@@ -7,11 +7,14 @@ use serde_json::{Map, Value, json};
 use super::add_common;
 
 /// A field of a request as a model is shown it.
+#[derive(Clone, Copy)]
 pub struct Shown {
     name: &'static str,
     field: &'static str,
     words: &'static str,
     kind: Option<&'static str>,
+    /// The words it may be, where the tool has more than the operation.
+    choices: &'static [&'static str],
     /// What the tool takes when the caller does not say, where that is another value than the operation's own.
     default: Option<bool>,
 }
@@ -19,7 +22,7 @@ pub struct Shown {
 impl Shown {
     /// Under its own name, without words.
     pub const fn new(field: &'static str) -> Shown {
-        Shown { name: field, field, words: "", kind: None, default: None }
+        Shown { name: field, field, words: "", kind: None, choices: &[], default: None }
     }
 
     /// Under the tool's name for it.
@@ -37,6 +40,21 @@ impl Shown {
         Shown { default: Some(value), ..self }
     }
 
+    /// As one of these words.
+    pub const fn one_of(self, choices: &'static [&'static str]) -> Shown {
+        Shown { choices, ..self }
+    }
+
+    /// Whether a model calls it so.
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// As an object, or a list of objects, whatever their fields.
+    pub const fn objects(self) -> Shown {
+        Shown { kind: Some("object"), ..self }
+    }
+
     /// As a text, or a list of texts, whatever else it may be.
     pub const fn text(self) -> Shown {
         Shown { kind: Some("string"), ..self }
@@ -52,6 +70,13 @@ pub struct Field {
     kinds: Kinds,
 }
 
+impl Field {
+    /// Whether a caller names it so.
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
 /// Which kinds of values a field takes.
 #[derive(Clone, Copy, Default)]
 struct Kinds {
@@ -60,6 +85,8 @@ struct Kinds {
     list: bool,
 }
 
+const CURSOR: &str = "cursor";
+
 /// The schema of the arguments that a model is shown.
 pub fn input(
     request: &Map<String, Value>,
@@ -67,8 +94,13 @@ pub fn input(
     shows_budget: bool,
     default_tokens: usize,
 ) -> Map<String, Value> {
-    let mut properties: Map<String, Value> =
-        shown.iter().map(|one| (one.name.to_owned(), described(one, &request["properties"][one.field]))).collect();
+    let property = |one: &Shown| match request.get("properties").and_then(|fields| fields.get(one.field)) {
+        // Where the last answer ended: every tool whose answers go on takes it.
+        _ if one.field == CURSOR => json!({ "type": "string" }),
+        Some(schema) => described(one, schema),
+        None => json!({}),
+    };
+    let mut properties: Map<String, Value> = shown.iter().map(|one| (one.name.to_owned(), property(one))).collect();
     add_common(&mut properties, shows_budget, default_tokens);
     let required = required(request);
     let required: Vec<&str> = shown.iter().filter(|one| required.contains(&one.field)).map(|one| one.name).collect();
@@ -80,16 +112,22 @@ pub fn input(
     schema.as_object().cloned().unwrap_or_default()
 }
 
+/// What of a field's schema is for people and for checks.
+const UNSAID: [&str; 8] =
+    ["minimum", "description", "examples", "pattern", "minLength", "maxLength", "minItems", "maxItems"];
+
 fn described(shown: &Shown, property: &Value) -> Value {
     let mut property = match (shown.kind, property["type"] == "array") {
+        _ if !shown.choices.is_empty() => json!({ "type": "string", "enum": shown.choices }),
         (Some(kind), true) => json!({ "type": "array", "items": { "type": kind } }),
         (Some(kind), false) => json!({ "type": kind }),
         (None, _) => property.clone(),
     };
     if let Some(object) = property.as_object_mut() {
         // Bounds are said when they are not kept; a model pays for every word before its first call.
-        object.remove("minimum");
-        object.remove("description");
+        for word in UNSAID {
+            object.remove(word);
+        }
         if !shown.words.is_empty() {
             object.insert("description".to_owned(), json!(shown.words));
         }
@@ -111,7 +149,8 @@ pub fn fields(request: &Map<String, Value>, shown: &[Shown]) -> Vec<Field> {
     properties.map(field).collect()
 }
 
-fn required(request: &Map<String, Value>) -> Vec<&str> {
+/// The fields that a request must have.
+pub fn required(request: &Map<String, Value>) -> Vec<&str> {
     request.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The public conformance suite of the Model Context Protocol, against our real router and guard. The suite wants tools,
 //! prompts and resources of its own; they stand beside ours in a handler that passes everything else on.
 
+#![allow(clippy::disallowed_methods)]
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,6 @@
 //! What agents' hooks say, from the payloads of each client to the rows in the history.
 
+#![allow(clippy::disallowed_methods)]
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 

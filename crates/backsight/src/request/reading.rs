@@ -1,19 +1,22 @@
 //! What was recorded, as every interface asks for it.
 
-use backsight_core::{Effect, Operation, Result, Timestamp, Waits, short_enough, within};
+use backsight_core::{Effect, Operation, Result, Seq, Timestamp, Waits, short_enough, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Log, Order, PathText};
+use super::{Commits, LONGEST_SEARCH, Log, Order, PathText, Search};
 use crate::Workspace;
 use crate::operation::Perform;
-use crate::report::{Kind, LogPage, RowLine, RowPage};
+use crate::report::{self, Kind, LogPage, RowLine, RowPage, Searched};
 
 /// As many rows as a page has unless the caller says how many.
 const PAGE: u32 = 50;
 /// The same of rows in short, and the most of them.
 const SHORT_PAGE: u32 = 500;
 const LARGEST_SHORT_PAGE: u32 = 5_000;
+/// The same of commits.
+const COMMITS: u16 = 500;
+const MOST_COMMITS: u16 = 5_000;
 
 /// What was recorded, page by page.
 #[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
@@ -121,5 +124,60 @@ impl Perform for ReadTimeline {
     fn carry_out(self, workspace: &Workspace) -> Result<RowPage> {
         let page = workspace.log(&self.filters.log(self.limit.unwrap_or(SHORT_PAGE))?)?;
         Ok(RowPage { rows: page.rows.into_iter().map(RowLine::from).collect(), next_cursor: page.next_cursor })
+    }
+}
+
+/// Find lines with a text that steps added or removed, newest step first.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
+pub struct SearchLines {
+    /// What a line must hold, in letters of any case.
+    #[schemars(length(max = LONGEST_SEARCH), regex(pattern = r"\S"), example = &"total")]
+    pub text: String,
+    /// Only steps before this one: the `next` of the answer before.
+    pub before: Option<u64>,
+}
+
+impl Operation for SearchLines {
+    type Answer = Searched;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        short_enough("text", &self.text)
+    }
+}
+
+impl Perform for SearchLines {
+    fn carry_out(self, workspace: &Workspace) -> Result<Searched> {
+        workspace.search(&Search { text: self.text, before: self.before.map(Seq) })
+    }
+}
+
+/// List the commits of the user's Git, read as they are.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
+pub struct ListCommits {
+    /// Only at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only at or before this time.
+    pub until: Option<Timestamp>,
+    /// At most this many; 500 unless told otherwise.
+    #[schemars(range(min = 1, max = MOST_COMMITS))]
+    pub limit: Option<u16>,
+}
+
+impl Operation for ListCommits {
+    type Answer = report::Commits;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        within("limit", self.limit.unwrap_or(COMMITS), 1..=MOST_COMMITS).map(drop)
+    }
+}
+
+impl Perform for ListCommits {
+    fn carry_out(self, workspace: &Workspace) -> Result<report::Commits> {
+        let ListCommits { since, until, limit } = self;
+        workspace.commits(&Commits { since, until, limit: limit.unwrap_or(COMMITS).into() })
     }
 }

@@ -131,6 +131,53 @@ impl Perform for SearchSteps {
     }
 }
 
+/// Find the step since which a page shows an error, on recorded files served as they are: no command is run, and what is opened
+/// is bound as an agent's request is. This is what a person may start from the dashboard.
+#[cfg(feature = "browser")]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize, Deserialize)]
+pub struct SearchByPage {
+    /// The path of the page, opened in a headless browser.
+    #[schemars(example = &"/index.html")]
+    pub page: String,
+    /// The entry that makes a step bad when it shows, by its id or its symptom.
+    #[schemars(example = &"c1")]
+    pub absent: String,
+    /// A step at which it did not show, as a reference; the oldest one that is kept when left out.
+    pub good: Option<String>,
+    /// A step at which it shows; the latest one when left out.
+    pub bad: Option<String>,
+    /// For whom it is recorded.
+    #[serde(flatten)]
+    pub who: Behalf,
+}
+
+#[cfg(feature = "browser")]
+impl SearchByPage {
+    fn search(self) -> SearchSteps {
+        let SearchByPage { page, absent, good, bad, who } = self;
+        let judge = PageJudge { page: Some(page), absent: Some(absent), wait_ms: None };
+        SearchSteps { good, bad, judge, who, ..SearchSteps::default() }
+    }
+}
+
+#[cfg(feature = "browser")]
+impl Operation for SearchByPage {
+    type Answer = Bisected;
+    const EFFECT: Effect = Effect::Runs;
+    const WAITS: Waits = Waits::ForDebugger;
+
+    fn check(&self) -> Result<()> {
+        self.clone().search().check()
+    }
+}
+
+#[cfg(feature = "browser")]
+impl Perform for SearchByPage {
+    fn carry_out(self, workspace: &Workspace) -> Result<Bisected> {
+        workspace.agent_bisect(&self.search().bisect()?)
+    }
+}
+
 fn failing_command() -> [&'static str; 1] {
     ["false"]
 }

@@ -7,7 +7,7 @@ use backsight_core::{Code, Error, Result, Seq};
 use backsight_files::AnchoredPath;
 use rusqlite::TransactionBehavior;
 
-use super::{broken, connect, find_rows, format};
+use super::{Timeline, broken, connect, find_rows, format};
 
 const TABLES: [&str; 7] = ["rows", "touched", "pinned", "expired", "checkpoints", "sessions", "messages"];
 
@@ -16,8 +16,9 @@ const TABLES: [&str; 7] = ["rows", "touched", "pinned", "expired", "checkpoints"
 pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<(u64, Seq)> {
     new.create().map_err(|error| Error::io(format!("create `{}`", new.display()), error))?;
     let mut connection = connect(&new.path())?;
-    connection.execute_batch("PRAGMA synchronous = FULL;").map_err(broken)?;
-    super::make_wal(&connection, true)?;
+    // No log, and so no index of one in shared memory, which a disk without room for it would end the process by. If the
+    // making is cut short, it is made again; whatever opens it for good gives it a log.
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = OFF;").map_err(broken)?;
     connection.execute("ATTACH ?1 AS theirs", [path_text(theirs)?]).map_err(broken)?;
     let found: i64 = connection.query_row("PRAGMA theirs.user_version", [], |row| row.get(0)).map_err(broken)?;
     if found != format::FORMAT {
@@ -42,8 +43,15 @@ pub(crate) fn copy_rows(theirs: &Path, new: &AnchoredPath) -> Result<(u64, Seq)>
     let latest = super::latest_seq(&transaction)?;
     super::number_after(latest)?;
     transaction.commit().map_err(broken)?;
-    connection.execute_batch("DETACH theirs; PRAGMA wal_checkpoint(TRUNCATE);").map_err(broken)?;
+    connection.execute_batch("DETACH theirs;").map_err(broken)?;
     Ok((rows, latest))
+}
+
+impl Timeline {
+    /// Writes everything it holds into a new file.
+    pub(crate) fn copy_whole(&self, new: &Path) -> Result<()> {
+        self.lock().execute("VACUUM INTO ?1", [path_text(new)?]).map(drop).map_err(broken)
+    }
 }
 
 /// A path as SQLite takes it.

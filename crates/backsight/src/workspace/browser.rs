@@ -11,13 +11,13 @@ use backsight_browser::har::Har;
 use backsight_browser::noise::{NewRule, Rule, Rules};
 use backsight_browser::report::{Changes, CheckpointEntry};
 use backsight_browser::{Ask, Browser, Health, Kept, Limits, Options, PageKey};
-use backsight_core::{Admission, Code, Error, Result, Seq};
+use backsight_core::{Admission, Code, Error, Operation, Result, Seq};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::again::Expected;
-use super::salt::random;
 use super::{Opened, Workspace};
+use crate::random;
 use crate::report::{
     BaselineList, BrowserStatus, CheckpointList, CheckpointMade, Deleted, RuleEntry, RuleList, RulesAdded, Strategy,
 };
@@ -228,17 +228,7 @@ impl Workspace {
     }
 
     fn place_of(&self, request: &AttachBrowser, arguments: Vec<String>) -> Result<Place> {
-        let named = [request.url.is_some(), request.port.is_some(), request.profile.is_some() && !request.launch];
-        if named.into_iter().filter(|named| *named).count() + usize::from(request.launch) > 1 {
-            return Err(Error::new(Code::Usage, "a browser is named in several ways at once")
-                .with_hint("give one of `url`, `port` and `profile`, or launch one"));
-        }
-        let only_new =
-            [("open", request.open.is_some()), ("headless", request.headless), ("program", request.program.is_some())];
-        if let Some((name, _)) = only_new.into_iter().find(|(_, given)| *given && !request.launch) {
-            return Err(Error::new(Code::Usage, format!("`{name}` is for a browser that is launched"))
-                .with_hint("launch one, or leave it out"));
-        }
+        request.check()?;
         // Where this process happens to run must not decide which file is meant.
         let absolute = |path: &Option<PathBuf>| path.as_ref().map(|path| self.root.join(path));
         Ok(match (&request.url, request.port, absolute(&request.profile)) {
@@ -476,5 +466,5 @@ fn readable<T: DeserializeOwned>(opened: &Opened, kind: KeptKind, damaged: &mut 
 }
 
 fn new_key() -> Result<String> {
-    Ok(format!("{:016x}{:016x}", random()?, random()?))
+    Ok(format!("{:016x}{:016x}", random::number()?, random::number()?))
 }

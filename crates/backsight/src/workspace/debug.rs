@@ -17,8 +17,8 @@ use backsight_debug::{adapters, diff};
 use backsight_files::OWN_DIRECTORY;
 
 use super::Workspace;
-use super::salt::random;
 use crate::operation::Perform;
+use crate::random;
 use crate::report::Exported;
 use crate::request::ExportSnapshot;
 
@@ -46,7 +46,7 @@ impl Workspace {
             setup,
             root: self.root.clone(),
             salt: self.salt()?,
-            random: Arc::new(|| Ok(u128::from(random()?) << 64 | u128::from(random()?))),
+            random: Arc::new(|| Ok(u128::from(random::number()?) << 64 | u128::from(random::number()?))),
         };
         Ok(Arc::clone(self.shared.debugger.get_or_init(|| Arc::new(Debugger::new(options)))))
     }

@@ -111,6 +111,7 @@ impl Workspace {
         if let Err(error) = writing.recover() {
             warnings.push(error.message().to_owned());
         }
+        opened.files.keep_reserve();
         let bytes_after = store_bytes(opened)?;
         let (timestamp, kept) =
             (self.settings.now(), outlines.iter().filter(|outline| !outline.expired).count() as u64);
@@ -339,14 +340,14 @@ impl Workspace {
 }
 
 impl Writing<'_> {
-    /// Says which contents go. On a full disk the stat cache makes way for that: it can be made again.
+    /// Says which contents go. On a full disk the reserve and the stat cache make way for that: they can be made again.
     fn expire(&self, expired: &[Seq]) -> Result<()> {
         if expired.is_empty() {
             return Ok(());
         }
         match self.opened.timeline.expire(expired, self.workspace.settings.now()) {
             Err(error) if error.code() == Code::DiskFull => {
-                self.opened.files.forget_cache()?;
+                self.opened.files.release_reserve()?;
                 self.opened.timeline.expire(expired, self.workspace.settings.now())
             }
             other => other,

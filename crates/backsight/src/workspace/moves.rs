@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use backsight_core::{ObjectId, RelPath};
-use backsight_files::{Capture, Change, MAX_COMPARED, Node, Renames, Texts, renames};
+use backsight_files::{Capture, Change, MAX_COMPARED, Node, Renames, Texts, renames, start_threads};
 use rayon::prelude::*;
 
 use super::Opened;
@@ -33,6 +33,7 @@ impl Opened {
             read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
             Some(bytes)
         };
+        start_threads().ok()?;
         let counts: Option<Vec<Lines>> = sides(changes, renames)
             .into_par_iter()
             .filter(|(before, after)| before.and_then(|node| node.blob()) != after.and_then(|node| node.blob()))

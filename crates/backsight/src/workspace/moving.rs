@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,12 +14,10 @@ use super::Workspace;
 use crate::adopt::{note_adopted, object_files, object_place};
 use crate::archive::{ArchiveReader, ArchiveWriter, Next, PartName, TIMELINE};
 use crate::place;
+use crate::random;
 use crate::report::{ExportedStore, ImportedStore};
 use crate::request::Init;
 use crate::timeline;
-
-/// The rows on their way into a file.
-const ROWS: &str = "export.db";
 
 impl Workspace {
     /// Writes the whole history into one new file, which [`Workspace::import_store`] reads. The file appears whole or not
@@ -34,14 +32,20 @@ impl Workspace {
             return Err(Error::new(Code::Usage, format!("`{name}` exists already"))
                 .with_hint("name a new file, or remove that one first"));
         }
+        let opened = self.opened()?;
+        let is_read_only = opened.store.is_read_only();
         // Holding the lock keeps everything from being written, joined or removed meanwhile.
-        let writing = self.writing()?;
-        let opened = writing.opened;
+        let _writing = if is_read_only { None } else { Some(self.writing()?) };
         let store = opened.store.directory();
         check_objects(store)?;
-        let rows = Scratch::of(store)?;
-        let (count, _) = timeline::copy_rows(&store.join("timeline.db").path(), &rows.file())?;
+        // Beside the new file: the store may be on a disk without room, or where nothing can be written.
         let partial = beside(file)?;
+        let rows = Scratch::of(&partial)?;
+        let recorded = match is_read_only {
+            true => rows.whole(&opened.timeline)?,
+            false => store.join("timeline.db").path(),
+        };
+        let (count, _) = timeline::copy_rows(&recorded, &rows.file())?;
         let failed = |error| Error::io(format!("write `{name}`"), error);
         let written = write(&partial, &rows.file(), store).and_then(|written| {
             publish(&partial, file)?;
@@ -148,32 +152,35 @@ impl Workspace {
 
 /// The rows to be exported, in a file of their own, which goes when it was read.
 struct Scratch {
+    path: PathBuf,
     directory: AnchoredPath,
 }
 
 impl Scratch {
-    fn of(store: &AnchoredPath) -> Result<Self> {
-        let scratch = Scratch { directory: store.join("tmp") };
-        scratch.directory.make_directories().map_err(|error| Error::io("make room for the rows", error))?;
-        // An export that was killed may have left one.
-        scratch.clear();
-        Ok(scratch)
+    /// In a private directory beside `partial`.
+    fn of(partial: &Path) -> Result<Self> {
+        let path = partial.with_extension("rows");
+        let failed = |error| Error::io(format!("write `{}`", quote(path.as_os_str().as_encoded_bytes())), error);
+        fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+        let directory = AnchoredPath::open_directory(&path).map_err(failed)?;
+        Ok(Scratch { path, directory })
     }
 
     fn file(&self) -> AnchoredPath {
-        self.directory.join(ROWS)
+        self.directory.join("export.db")
     }
 
-    fn clear(&self) {
-        for end in ["", "-wal", "-shm"] {
-            let _ = self.directory.join(format!("{ROWS}{end}")).remove();
-        }
+    /// A copy of a whole timeline of which no copy can be made where it is.
+    fn whole(&self, timeline: &timeline::Timeline) -> Result<PathBuf> {
+        let whole = self.path.join("whole.db");
+        timeline.copy_whole(&whole)?;
+        Ok(whole)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        self.clear();
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -219,11 +226,8 @@ fn check_objects(store: &AnchoredPath) -> Result<()> {
 
 /// A new name in the same directory.
 fn beside(file: &Path) -> Result<PathBuf> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random name: {error}")))?;
     let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{:016x}.partial", u64::from_ne_bytes(random)));
+    name.push(format!(".{:016x}.partial", random::number()?));
     Ok(file.with_file_name(name))
 }
 

@@ -1,9 +1,10 @@
 //! The salt of the tags that stand for secrets: one for a workspace, so that a secret has the same tag in the app, in a
 //! variable, on a terminal and in the title of a session, and in every later run.
 
-use backsight_core::{Code, Error, Result};
+use backsight_core::Result;
 
 use super::{Opened, Workspace};
+use crate::random;
 use crate::timeline::{Item, KeptKind};
 
 /// The name under which it is kept.
@@ -20,7 +21,7 @@ impl Workspace {
                     // Looking makes no store.
                     None => None,
                 };
-                let text = kept.map_or_else(|| random().map(|salt| salt.to_string()), Ok)?;
+                let text = kept.map_or_else(|| random::number().map(|salt| salt.to_string()), Ok)?;
                 self.shared.salt.get_or_init(|| text)
             }
         };
@@ -36,11 +37,4 @@ impl Workspace {
         let salt = Item { name: SALT.to_owned(), body: text.clone() };
         opened.timeline.keep_first(KeptKind::Secret, self.settings.now(), &salt).map(drop)
     }
-}
-
-pub(super) fn random() -> Result<u64> {
-    let mut random = [0; 8];
-    getrandom::fill(&mut random)
-        .map_err(|error| Error::new(Code::Io, format!("cannot draw a random number: {error}")))?;
-    Ok(u64::from_ne_bytes(random))
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use backsight::Disk;
-use backsight::request::Undo;
+use backsight::request::{Restore, Revert, Undo};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 
 use crate::lab::{open, open_on, stop_at};
-use crate::scene::Scene;
+use crate::scene::{Scene, paths};
 
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
@@ -207,6 +207,117 @@ fn a_killed_restore_and_its_recovery_widen_nothing_at_any_point() {
         n += 1;
     }
     assert!(n > 20 && recovered > 10, "{recovered} of {n} were carried out by the recovery");
+}
+
+/// A closed directory with secrets that everybody could read, opened and emptied since.
+fn opened_since() -> Scene {
+    let scene = Scene::of(&["a"]);
+    for name in ["d/s1", "d/s2", "d/e/s3"] {
+        scene.write(name, "secret\n");
+        scene.chmod(name, 0o644);
+    }
+    scene.chmod("d", 0o700);
+    scene.workspace.track().unwrap();
+    for name in ["d/s1", "d/s2", "d/e/s3"] {
+        scene.remove(name);
+    }
+    scene.write("d/public", "1\n");
+    scene.chmod("d", 0o755);
+    scene.workspace.track().unwrap();
+    scene
+}
+
+fn mode(scene: &Scene, name: &str) -> Option<u32> {
+    fs::symlink_metadata(scene.root.join(name)).map(|found| found.mode() & 0o7777).ok()
+}
+
+/// A directory that is to be closed is closed before anything comes into it.
+#[test]
+fn a_directory_is_closed_before_secrets_come_back_into_it() {
+    let mut closed_first = 0;
+    for n in 0.. {
+        let scene = opened_since();
+        let outcome = stop_at(&scene.root, n, &|workspace| workspace.restore("2").map(drop));
+        let is_safe = |scene: &Scene| {
+            let has_secrets = ["d/s1", "d/s2", "d/e/s3"].iter().any(|name| mode(scene, name).is_some());
+            assert!(!has_secrets || mode(scene, "d") == Some(0o700), "stopped at {n}: d is {:?}", mode(scene, "d"));
+            has_secrets
+        };
+        closed_first += usize::from(is_safe(&scene) && outcome.is_err());
+        open(&scene.root).status().unwrap();
+        let is_after = is_safe(&scene);
+        assert_eq!(mode(&scene, "d"), Some(if is_after { 0o700 } else { 0o755 }), "stopped at {n}");
+        if outcome.is_ok() {
+            break;
+        }
+    }
+    assert!(closed_first > 3, "it was stopped {closed_first} times with secrets in place");
+}
+
+/// One file of it comes back for those alone who could get to it then, and that is told.
+#[test]
+fn what_a_closed_directory_kept_from_others_stays_kept_from_them() {
+    let scene = opened_since();
+    let one = Restore { reference: "2".to_owned(), paths: paths(&["d/s1", "d/e"]), ..Restore::default() };
+    let applied = scene.workspace.restore_with(&one).unwrap();
+    assert_eq!(
+        (mode(&scene, "d"), mode(&scene, "d/s1"), mode(&scene, "d/e/s3")),
+        (Some(0o755), Some(0o600), Some(0o600))
+    );
+    assert!(applied.warnings.iter().any(|words| words.contains("fewer permissions")), "{:?}", applied.warnings);
+    let scene = opened_since();
+    scene.remove("d/public");
+    scene.workspace.track().unwrap();
+    // By a revert of the step that removed them, after which the directory was opened once more.
+    let reverted = Revert { references: vec!["3".to_owned()], paths: paths(&["d/s2"]), ..Revert::default() };
+    scene.workspace.revert_steps(&reverted).unwrap();
+    assert_eq!(mode(&scene, "d/s2"), Some(0o600));
+    // What it allows now it may go on to allow.
+    scene.chmod("d/s2", 0o644);
+    scene.write("d/s2", "public\n");
+    scene.workspace.track().unwrap();
+    let one = Restore { reference: "2".to_owned(), paths: paths(&["d/s2"]), ..Restore::default() };
+    scene.workspace.restore_with(&one).unwrap();
+    assert_eq!(mode(&scene, "d/s2"), Some(0o644));
+}
+
+/// Also where the directory's bits come back: it keeps the group that it has now, and those are others.
+#[test]
+fn a_directory_of_another_group_lets_nobody_to_what_it_kept_from_them() {
+    let scene = Scene::of(&["a"]);
+    scene.write("d/s", "secret\n");
+    scene.chmod("d/s", 0o644);
+    chown(scene.root.join("d"), None, Some(4321)).unwrap();
+    scene.chmod("d", 0o750);
+    scene.workspace.track().unwrap();
+    scene.remove("d/s");
+    scene.write("d/p", "public\n");
+    scene.workspace.track().unwrap();
+    // Of the same group it comes back as it was.
+    scene.workspace.restore("2").unwrap();
+    assert_eq!(mode(&scene, "d/s"), Some(0o644));
+    scene.workspace.restore("3").unwrap();
+    chown(scene.root.join("d"), None, Some(4322)).unwrap();
+    scene.workspace.track().unwrap();
+    let applied = scene.workspace.restore("2").unwrap();
+    assert_eq!((mode(&scene, "d"), mode(&scene, "d/s")), (Some(0o750), Some(0o600)));
+    assert!(applied.warnings.iter().any(|words| words.contains("fewer permissions")), "{:?}", applied.warnings);
+}
+
+/// Bits can shut a group out: of another group they would let it in, as everybody.
+#[test]
+fn a_group_that_was_shut_out_is_not_let_in() {
+    let scene = Scene::of(&["a"]);
+    scene.write("f", "marks\n");
+    chown(scene.root.join("f"), None, Some(4321)).unwrap();
+    scene.chmod("f", 0o604);
+    scene.workspace.track().unwrap();
+    scene.write("f", "x\n");
+    chown(scene.root.join("f"), None, Some(4322)).unwrap();
+    scene.chmod("f", 0o640);
+    scene.workspace.track().unwrap();
+    scene.workspace.restore("2").unwrap();
+    assert_eq!(mode(&scene, "f"), Some(0o600));
 }
 
 /// A restore that gives up makes a directory again that it had removed.

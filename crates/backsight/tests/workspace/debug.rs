@@ -260,7 +260,8 @@ fn the_settings_in_the_documents_can_be_used() {
     let examples: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let scene = Scene::of(&["a"]);
     let settings = workspace(&scene, &examples.join("\n")).user_settings().unwrap();
-    assert_eq!(settings.adapters[0].name, "rdbg");
+    let names: Vec<&str> = settings.adapters.iter().map(|adapter| adapter.name.as_str()).collect();
+    assert_eq!(names, ["codelldb", "rdbg"]);
     let agents = settings.agents;
     assert_eq!((agents.programs, agents.addresses), (Programs::Any, Addresses::Any));
     assert!(agents.runtime && agents.options && agents.environment == ["DATABASE_URL"]);

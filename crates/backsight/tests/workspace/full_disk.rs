@@ -173,3 +173,71 @@ fn a_step_that_finds_no_room_is_told_recorded_later_and_keeps_no_reader_out() {
     assert_eq!(damage(&open(&root)), "");
     assert_eq!(leftovers(&root, Strictness::Opened), "");
 }
+
+/// Bytes that do not compress, others for each seed.
+fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let next =
+        |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+    let states = std::iter::successors(Some(seed), next);
+    states.skip(1).take(length).map(|state| (state >> 56) as u8).collect()
+}
+
+/// Saying which contents go takes room itself, which is kept for it. A workspace of one file has no stat cache to give up.
+#[test]
+fn room_is_made_where_not_a_byte_is_left() {
+    let lab = Lab::new();
+    let disk = SmallDisk::mount(&lab.empty());
+    for spare in 0..6 {
+        let root = disk.path().join("copy");
+        fs::create_dir(&root).unwrap();
+        let workspace = open(&root);
+        for seed in 1..=4 {
+            fs::write(root.join("file"), noise(seed, 400_000)).unwrap();
+            workspace.track().unwrap();
+        }
+        take_bytes(&disk, spare);
+        let collected = workspace.gc(&Collect { keep_count: Some(1), ..Collect::default() }).unwrap();
+        assert!(collected.bytes_after + 700_000 < collected.bytes_before, "{collected:?}");
+        // The room is kept again, for the next time.
+        assert!(root.join(".backsight/store/cache/reserve").exists());
+        free(&disk);
+        drop(workspace);
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
+
+/// SQLite's index of a log is shared memory: where a page of it gets no room the process ends at once.
+#[test]
+fn an_export_without_room_is_an_error_and_not_the_end() {
+    let lab = Lab::on_disk();
+    let disk = SmallDisk::with_small_blocks(&lab.path().join("image"), &lab.empty());
+    let root = disk.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let workspace = open(&root);
+    for seed in 1..=3 {
+        for number in 0..40 {
+            fs::write(root.join(number.to_string()), noise(seed * 100 + number, 3000)).unwrap();
+        }
+        workspace.track().unwrap();
+    }
+    let (mut failed, mut done) = (0, 0);
+    for spare in (0..200).step_by(4) {
+        take_bytes(&disk, spare);
+        let file = disk.path().join("history");
+        match workspace.export_store(&file) {
+            Ok(_) => {
+                fs::remove_file(file).unwrap();
+                done += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.code(), Code::DiskFull, "{error}");
+                failed += 1;
+            }
+        }
+        free(&disk);
+    }
+    assert!(failed > 3 && done > 3, "{failed} without room, {done} with it");
+    // To another disk it works without any room here.
+    take_bytes(&disk, 0);
+    workspace.export_store(&lab.path().join("history")).unwrap();
+}

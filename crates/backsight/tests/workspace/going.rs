@@ -9,7 +9,7 @@ use backsight::request::{Restore, Revert, Undo};
 use backsight::{Code, Disk, Progress};
 
 use crate::lab::open_watched;
-use crate::scene::Scene;
+use crate::scene::{Scene, paths};
 
 fn skipped(applied: &Applied) -> Vec<String> {
     applied.skipped.iter().map(|conflict| format!("{}: {}", conflict.path, conflict.reason)).collect()
@@ -47,6 +47,36 @@ fn a_restore_leaves_what_it_cannot_store_and_names_it() {
         assert_eq!((scene.text("a"), scene.text("made/later")), ("0".to_owned(), "-".to_owned()));
         assert_eq!(scene.text("dir/large").len(), 5000);
         scene.check_chain().unwrap();
+    }
+}
+
+/// Nothing can be put below what is not a directory any more and is not to be restored itself: the plan says so, and does
+/// not fail later for a reason that is not true.
+#[test]
+fn a_path_below_what_is_a_file_or_a_link_now_is_a_conflict() {
+    for (make, words) in [
+        ((|place: &std::path::Path| fs::write(place, "1\n").unwrap()) as fn(&std::path::Path), "`d` is a file now"),
+        (|place| std::os::unix::fs::symlink("a", place).unwrap(), "`d` is a symlink now"),
+    ] {
+        let scene = Scene::of(&["a", "d/e/f", "d/g"]);
+        fs::remove_dir_all(scene.root.join("d")).unwrap();
+        make(&scene.root.join("d"));
+        scene.workspace.track().unwrap();
+        let below = |on_conflict| Restore { paths: paths(&["a", "d/e/f"]), ..to_first(on_conflict) };
+        let before = scene.disk();
+        let dry = Restore { dry_run: true, ..below(OnConflict::Refuse) };
+        for request in [dry, below(OnConflict::Refuse)] {
+            let error = scene.workspace.restore_with(&request).unwrap_err();
+            assert_eq!(error.code(), Code::NotCovered, "{error:?}");
+        }
+        assert_eq!(scene.disk(), before);
+        scene.write("a", "1\n");
+        let applied = scene.workspace.restore_with(&below(OnConflict::Skip)).unwrap();
+        assert!(skipped(&applied).contains(&format!("d/e/f: {words}")), "{:?}", skipped(&applied));
+        assert_eq!((scene.text("a"), scene.text("d/e/f")), ("0".to_owned(), "-".to_owned()));
+        let whole = Restore { paths: paths(&["d"]), ..to_first(OnConflict::Refuse) };
+        scene.workspace.restore_with(&whole).unwrap();
+        assert_eq!(scene.text("d/e/f"), "0");
     }
 }
 

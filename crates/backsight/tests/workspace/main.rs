@@ -6,6 +6,7 @@
 //! Beside them stand the laws of the timeline: whose change is whose, that no row can be altered unnoticed, that old
 //! stores come forward, and what history, blame and milestones say. `scene` has their words.
 
+#![allow(clippy::disallowed_methods)]
 // A panic is how a test fails.
 #![allow(clippy::unwrap_used)]
 

@@ -2,13 +2,15 @@
 //! to any other that has the other's place.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use backsight::request::{Init, Log, StorePlace, Undo};
 use backsight::{Error, Workspace};
 use backsight_core::NextStep;
 
 use crate::gate::{User, why};
+use crate::small_disk::SmallDisk;
 
 /// A user whose workspace has its store outside and two states of a file.
 fn with_history_outside() -> User {
@@ -122,4 +124,69 @@ fn another_file_system_at_the_path_of_a_workspace_is_another_directory() {
     assert_eq!(fs::read_to_string(user.root.join("a.txt")).unwrap(), "of another disk\n");
     drop(disk);
     assert_eq!(rows(&user.open()), 2);
+}
+
+/// A disk image and its exact copy, both mounted: every inode, birth and id is there twice, on two devices.
+struct Cloned {
+    user: User,
+    disks: Vec<SmallDisk>,
+    first: PathBuf,
+    second: PathBuf,
+}
+
+impl Cloned {
+    /// With a store of two snapshots in the image, before it was copied.
+    fn new(place: StorePlace) -> Cloned {
+        let user = User::with_store(StorePlace::Workspace);
+        let [image, copy] = ["image", "copy"].map(|name| user.lab.path().join(name));
+        let [first, second] = ["first", "second"].map(|name| user.lab.path().join(name));
+        for directory in [&first, &second] {
+            fs::create_dir(directory).unwrap();
+        }
+        let disk = SmallDisk::with_small_blocks(&image, &first);
+        let root = first.join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a.txt"), "one\n").unwrap();
+        user.open_at(&root).init(&Init { store: place, ..Init::default() }).unwrap();
+        user.open_at(&root).track().unwrap();
+        drop(disk);
+        fs::copy(&image, &copy).unwrap();
+        let disks = vec![SmallDisk::of_image(&image, &first), SmallDisk::of_image(&copy, &second)];
+        Cloned { user, disks, first: root, second: second.join("root") }
+    }
+}
+
+/// The inode and the id are the same: what tells them apart is that the one still stands where it was made.
+#[test]
+fn a_store_on_the_copy_of_a_disk_is_a_copy_while_the_disk_is_there() {
+    let mut cloned = Cloned::new(StorePlace::Workspace);
+    assert_eq!(rows(&cloned.user.open_at(&cloned.first)), 1);
+    assert_eq!(why(&cloned.user.open_at(&cloned.second).track().unwrap_err()).0, "copied");
+    // The disk was moved to another place: then it is the one.
+    cloned.disks.remove(0);
+    assert_eq!(rows(&cloned.user.open_at(&cloned.second)), 1);
+}
+
+#[test]
+fn a_workspace_on_the_copy_of_a_disk_does_not_get_the_store_outside_while_the_disk_is_there() {
+    let mut cloned = Cloned::new(StorePlace::User);
+    assert_eq!(rows(&cloned.user.open_at(&cloned.first)), 1);
+    assert_eq!(why(&cloned.user.open_at(&cloned.second).track().unwrap_err()).0, "elsewhere");
+    cloned.disks.remove(0);
+    assert_eq!(rows(&cloned.user.open_at(&cloned.second)), 1);
+}
+
+/// What stands in the workspace beside a store outside is used by restores: others must not be able to write there.
+#[test]
+fn a_directory_of_ours_beside_a_store_outside_passes_the_gate_too() {
+    let user = with_history_outside();
+    let beside = user.own("");
+    fs::create_dir_all(&beside).unwrap();
+    for (mode, is_taken) in [(0o700, true), (0o777, false), (0o755, true), (0o770, false)] {
+        fs::set_permissions(&beside, fs::Permissions::from_mode(mode)).unwrap();
+        match user.open().track() {
+            Ok(_) => assert!(is_taken, "{mode:o}"),
+            Err(error) => assert_eq!((why(&error).0.as_str(), is_taken), ("writable", false), "{mode:o}"),
+        }
+    }
 }

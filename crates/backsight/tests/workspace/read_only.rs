@@ -56,6 +56,14 @@ fn looks(workspace: &Workspace) {
     assert!(workspace.status().unwrap().clean);
     assert!(workspace.verify().unwrap().clean);
     assert_eq!(workspace.blame(&path, None).unwrap().line_count(), 1);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let history = elsewhere.path().join("history");
+    assert_eq!(workspace.export_store(&history).unwrap().rows, 3);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "nothing else is left there");
+    let imported = elsewhere.path().join("imported");
+    fs::create_dir(&imported).unwrap();
+    open(&imported).import_store(&history).unwrap();
+    assert_eq!(open(&imported).get_file_at("@", &path).unwrap(), b"2\n");
     assert!(
         workspace
             .restore_with(&Restore { reference: "1".to_owned(), dry_run: true, ..Default::default() })

@@ -4,6 +4,7 @@
 mod ends;
 mod objects;
 mod refusals;
+mod rejected;
 mod series;
 mod sizes;
 mod slow;

@@ -1,5 +1,8 @@
 //! Every tool over the wire: what it answers when all is well, and what it says when it is not.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use super::client::{Agent, Era};
@@ -105,6 +108,23 @@ fn the_list_is_the_same_in_every_era_and_says_what_each_tool_may_do() {
 }
 
 #[test]
+fn what_a_bisect_runs_is_in_its_answer_and_in_its_failure() {
+    let fixture = Fixture::new();
+    fixture.write("check", "#!/bin/sh\ngrep -q good state\n");
+    fs::set_permissions(fixture.root().join("check"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut agent = Agent::new(&fixture);
+    for state in ["good", "bad", "worse"] {
+        fixture.write("state", state);
+        agent.ok("files_track", json!({}));
+    }
+    let found = agent.ok("bisect", json!({ "command": ["./check", "a b"] }));
+    assert_eq!((&found["step"], &found["command"]), (&json!("#2"), &json!("./check 'a b'")));
+    let failed = agent.call("bisect", json!({ "command": ["./check"], "good": "#2" }));
+    assert!(failed.text.contains("./check"), "{}", failed.text);
+    assert!(failed.structured["error"]["details"]["command"].to_string().contains("./check"), "{}", failed.structured);
+}
+
+#[test]
 fn a_day_of_an_agent() {
     let fixture = Fixture::new();
     fixture.write("src/a.rs", &numbered(&[]));
@@ -199,7 +219,7 @@ fn mistakes_are_answers_with_a_code_and_the_next_call() {
         ("files_undo", json!({ "count": -1 }), "USAGE", "a number from 0 to 65535"),
         ("files_undo", json!({ "count": 50 }), "NOTHING_TO_UNDO", "only 2 steps"),
         ("files_redo", json!({}), "NOTHING_TO_UNDO", "nothing to redo"),
-        ("history_query", json!({ "kind": "bogus" }), "USAGE", "`bogus` is no kind"),
+        ("history_query", json!({ "kind": "bogus" }), "USAGE", "unknown variant `bogus`"),
         ("history_query", json!({ "since": "yesterday" }), "USAGE", "`yesterday` is no time"),
         ("milestone_create", json!({ "title": "m", "snapshots": ["#1", "#3"] }), "SEQUENCE_DISCONTINUITY", ""),
         ("workspace_status", json!({ "max_tokens": 5 }), "USAGE", "not a number from 200"),

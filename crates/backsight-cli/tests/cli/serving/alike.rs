@@ -17,6 +17,8 @@ struct Row {
     /// The tool, and its names for fields that have another one there.
     tool: &'static str,
     renamed: &'static [(&'static str, &'static str)],
+    /// What a tool for several operations is told beside: which one is meant.
+    chosen: Option<(&'static str, &'static str)>,
     /// The command, and its flags for fields.
     line: &'static str,
     flags: &'static [(&'static str, &'static str)],
@@ -25,7 +27,7 @@ struct Row {
 }
 
 fn row(operation: &'static str, good: Value, tool: &'static str, line: &'static str) -> Row {
-    Row { operation, good, tool, renamed: &[], line, flags: &[], code: "NO_SESSION" }
+    Row { operation, good, tool, renamed: &[], chosen: None, line, flags: &[], code: "NO_SESSION" }
 }
 
 impl Row {
@@ -35,6 +37,10 @@ impl Row {
 
     fn renamed(self, renamed: &'static [(&'static str, &'static str)]) -> Row {
         Row { renamed, ..self }
+    }
+
+    fn chosen(self, argument: &'static str, word: &'static str) -> Row {
+        Row { chosen: Some((argument, word)), ..self }
     }
 
     fn fails(self, code: &'static str) -> Row {
@@ -50,13 +56,18 @@ impl Row {
     fn typed(&self, field: &str, value: &Value) -> Option<String> {
         let (_, flag) = self.flags.iter().find(|(one, _)| *one == field)?;
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        // Commands take seconds.
-        let text = match (field.ends_with("_ms"), value.as_i64()) {
-            (true, Some(milliseconds)) => format!("{}", milliseconds as f64 / 1000.0),
+        // Commands take seconds, some of them whole ones; what is beyond a limit stays beyond it. An equals sign marks others.
+        let text = match (field.ends_with("_ms") && !flag.starts_with('='), value.as_i64()) {
+            (true, Some(milliseconds)) => match milliseconds as f64 / 1000.0 {
+                seconds if seconds < 0.0 => format!("{}", seconds.floor()),
+                seconds => format!("{}", seconds.ceil()),
+            },
             _ => text,
         };
+        let flag = flag.trim_start_matches('=');
         // Only the words of a command are read as a shell does.
-        Some(if flag.is_empty() { format!("{} '{text}'", self.line) } else { format!("{} {flag}='{text}'", self.line) })
+        let between = if flag.is_empty() { "" } else { "=" };
+        Some(format!("{} {flag}{between}'{text}'", self.line))
     }
 }
 
@@ -78,6 +89,16 @@ fn debugging() -> Vec<Row> {
         row("debugState", json!({ "session": "none" }), "debug_state", "debug status --session none")
             .flags(&[("wait_ms", "--timeout")]),
         row("debugControl", json!({ "action": "continue" }), "debug_control", "debug continue").flags(MOVES),
+        row("debugControl", json!({ "action": "step_over" }), "debug_control", "debug next").flags(MOVES),
+        row("debugControl", json!({ "action": "step_in" }), "debug_control", "debug step").flags(MOVES),
+        row("debugControl", json!({ "action": "step_out" }), "debug_control", "debug finish").flags(MOVES),
+        row("debugControl", json!({ "action": "pause" }), "debug_control", "debug pause"),
+        row(
+            "debugControl",
+            json!({ "action": "run_to", "file": "a.txt", "line": 1 }),
+            "debug_control",
+            "debug until a.txt:1",
+        ),
         row("debugDisconnect", none.clone(), "debug_disconnect", "debug end"),
         row("breakpointList", none.clone(), "breakpoint_list", "debug breaks"),
         row("breakpointSet", json!({ "function": "f" }), "breakpoint_set", "debug break f").flags(&[
@@ -144,116 +165,213 @@ fn debugging() -> Vec<Row> {
     ]
 }
 
-const GOING: &[(&str, &str)] = &[("on_conflict", "--on-conflict"), ("plan", "--plan")];
-const FILTERS: &[(&str, &str)] = &[("limit", "--limit"), ("kind", "--kind"), ("text", "--text")];
-
-/// The files lane's, of those that are defined once; the others are in `SPELLED_THREE_TIMES`.
-fn of_files() -> Vec<Row> {
-    let plan = json!({ "dry_run": true });
-    let with = |field: &str, value: Value| json!({ "dry_run": true, field: value });
+/// The browser lane's, in a workspace in which no app is watched.
+fn of_the_app() -> Vec<Row> {
+    let none = json!({});
+    let named = |name: &str| json!({ "name": name });
+    let rule = || json!({ "id": "none" });
     vec![
-        row("restore", with("ref", json!("1")), "files_restore", "restore 1 --dry-run").flags(GOING).fails(""),
-        row("revert", with("refs", json!(["2"])), "files_revert", "revert 2 --dry-run").flags(GOING).fails(""),
-        row("undo", plan.clone(), "files_undo", "undo --dry-run")
-            .flags(&[("count", ""), ("on_conflict", "--on-conflict"), ("plan", "--plan")])
-            .fails(""),
-        row("redo", plan, "files_redo", "redo --dry-run")
-            .flags(&[("count", ""), ("on_conflict", "--on-conflict"), ("plan", "--plan")])
-            .fails("NOTHING_TO_UNDO"),
-        row("log", json!({}), "history_query", "log").flags(FILTERS).fails(""),
-        row("timeline", json!({}), "", "").fails(""),
-        row("bisect", json!({ "good": "9", "command": ["true"] }), "bisect", "bisect --good 9 -- true")
+        row("changes", none.clone(), "get_changes_since", "changes").fails("").flags(&[
+            ("checkpoint", "--since"),
+            ("include", "--include"),
+            ("severity", "--severity"),
+            ("wait_ms", "--wait"),
+            ("quiet_ms", "=--quiet"),
+        ]),
+        row("browserChanges", none.clone(), "", "").fails(""),
+        row("browserLog", none.clone(), "browser_log", "browser log").fails("").flags(&[
+            ("category", "--category"),
+            ("level", "--level"),
+            ("text", "--text"),
+            ("since", "--since"),
+            ("limit", "--limit"),
+        ]),
+        row("browserEntry", json!({ "id": "c1" }), "browser_log", "browser entry c1")
+            .renamed(&[("id", "entry")])
             .fails("REF_NOT_FOUND"),
+        row("browserHar", none.clone(), "", "browser har").fails(""),
+        row("browserHealth", none.clone(), "get_session_health", "health")
+            .fails("")
+            .flags(&[("checkpoint", "--since")]),
+        row("browserStatus", none.clone(), "browser_status", "browser status").fails(""),
+        row("browserAttach", json!({ "port": 9 }), "browser_attach", "browser attach --port 9")
+            .flags(&[("origins", "--origin")])
+            .fails("BROWSER_UNREACHABLE"),
+        row("browserDetach", none.clone(), "browser_attach", "browser detach").chosen("action", "detach").fails(""),
+        row("snippetRenew", none.clone(), "", "browser snippet --renew").fails(""),
+        row("checkpointCreate", named("before_edit"), "checkpoint_create", "checkpoint create before_edit")
+            .flags(&[("baseline", "--baseline")])
+            .fails(""),
+        row("checkpointList", none.clone(), "checkpoint_list", "checkpoint list").fails(""),
+        row("checkpointDelete", named("none"), "checkpoint_delete", "checkpoint delete none")
+            .fails("CHECKPOINT_NOT_FOUND"),
+        row("noiseList", none.clone(), "noise_rules", "noise list").fails(""),
+        row("noiseAdd", json!({ "rules": [{ "text": "x" }] }), "noise_rules", "noise add --text x")
+            .chosen("action", "add")
+            .fails(""),
+        row("noiseRemove", rule(), "noise_rules", "noise remove none")
+            .chosen("action", "remove")
+            .fails("RULE_NOT_FOUND"),
+        row("noiseEnable", rule(), "noise_rules", "noise enable none")
+            .chosen("action", "enable")
+            .fails("RULE_NOT_FOUND"),
+        row("noiseDisable", rule(), "noise_rules", "noise disable none")
+            .chosen("action", "disable")
+            .fails("RULE_NOT_FOUND"),
+        row("baselineList", none.clone(), "baseline", "baseline list").fails(""),
+        row("baselineSave", named("b"), "baseline", "baseline save b").chosen("action", "save").fails("NOT_COVERED"),
+        row("baselineCompare", named("b"), "baseline", "baseline compare b")
+            .chosen("action", "compare")
+            .fails("BASELINE_NOT_FOUND"),
+        row("baselineDelete", named("b"), "baseline", "baseline delete b")
+            .chosen("action", "delete")
+            .fails("BASELINE_NOT_FOUND"),
+        row("bisectPage", json!({ "page": "/x", "absent": "c1", "good": "9" }), "", "").fails("REF_NOT_FOUND"),
     ]
 }
 
-/// Operations that each interface still spells by itself. A new one is defined once (`backsight_core::Operation`) and compared
-/// above; this list may only shrink.
-const SPELLED_THREE_TIMES: &[&str] = &[
-    "abandon",
-    "attempts",
-    "baselineCompare",
-    "baselineDelete",
-    "baselineList",
-    "baselineSave",
-    "begin",
-    "bisectPage",
-    "blame",
-    "blob",
-    "browserAttach",
-    "browserChanges",
-    "browserDetach",
-    "browserEntry",
-    "browserHar",
-    "browserHealth",
-    "browserLog",
-    "browserStatus",
-    "cat",
-    "changes",
-    "checkpointCreate",
-    "checkpointDelete",
-    "checkpointList",
-    "comment",
-    "commentAnswer",
-    "commentResolve",
-    "comments",
-    "commits",
-    "configGet",
-    "configList",
-    "configSet",
-    "continuityReset",
-    "continuityState",
-    "continuityValidate",
-    "diff",
-    "diffStat",
-    "doctor",
-    "fileHistory",
-    "finish",
-    "gc",
-    "hunks",
-    "init",
-    "knownClean",
-    "knownCreate",
-    "knownList",
-    "knownShow",
-    "ls",
-    "markSeen",
-    "markViewed",
-    "milestoneCreate",
-    "milestoneExportGit",
-    "milestoneList",
-    "milestoneShow",
-    "noiseAdd",
-    "noiseDisable",
-    "noiseEnable",
-    "noiseList",
-    "noiseRemove",
-    "openCalls",
-    "patch",
-    "pin",
-    "search",
-    "seen",
-    "sessionDiff",
-    "sessionList",
-    "sessionRevert",
-    "sessionShow",
-    "sessionStart",
-    "sessionTrack",
-    "sessionUnrevert",
-    "show",
-    "since",
-    "snippetRenew",
-    "status",
-    "stepDiff",
-    "track",
-    "unknownCheck",
-    "unknownDetect",
-    "unknownHandle",
-    "unpin",
-    "usage",
-    "verify",
-    "version",
-    "viewed",
+const GOING: &[(&str, &str)] = &[("on_conflict", "--on-conflict"), ("plan", "--plan")];
+const FILTERS: &[(&str, &str)] = &[("limit", "--limit"), ("kind", "--kind"), ("text", "--text")];
+
+/// The files lane's, in a workspace of two steps.
+fn of_files() -> Vec<Row> {
+    let plan = json!({ "dry_run": true });
+    let none = json!({});
+    let with = |field: &str, value: Value| json!({ "dry_run": true, field: value });
+    let of = |field: &str, value: &str| json!({ field: value });
+    const POLICY: &[(&str, &str)] = &[("strategy", "--strategy")];
+    const COUNTED: &[(&str, &str)] = &[("count", ""), ("on_conflict", "--on-conflict"), ("plan", "--plan")];
+    vec![
+        row("restore", with("ref", json!("1")), "files_restore", "restore 1 --dry-run").flags(GOING).fails(""),
+        row("revert", with("refs", json!(["2"])), "files_revert", "revert 2 --dry-run").flags(GOING).fails(""),
+        row("undo", plan.clone(), "files_undo", "undo --dry-run").flags(COUNTED).fails(""),
+        row("redo", plan.clone(), "files_redo", "redo --dry-run").flags(COUNTED).fails("NOTHING_TO_UNDO"),
+        row("log", none.clone(), "history_query", "log").flags(FILTERS).fails(""),
+        row("timeline", none.clone(), "", "").fails(""),
+        row("bisect", json!({ "good": "9", "command": ["true"] }), "bisect", "bisect --good 9 -- true")
+            .fails("REF_NOT_FOUND"),
+        row("track", none.clone(), "files_track", "track")
+            .renamed(&[("strategy", "unknown")])
+            .flags(&[("strategy", "--strategy")])
+            .fails(""),
+        row("finish", of("call", "none"), "files_track", "finish none")
+            .chosen("phase", "finish")
+            .renamed(&[("strategy", "unknown")])
+            .flags(&[("strategy", "--strategy")])
+            .fails("CALL_NOT_FOUND"),
+        row("abandon", of("call", "none"), "", "abandon none").fails("CALL_NOT_FOUND"),
+        row("openCalls", none.clone(), "", "").fails(""),
+        row("status", none.clone(), "workspace_status", "status").fails(""),
+        row("patch", none.clone(), "files_changes", "patch").fails(""),
+        row("diff", none.clone(), "files_diff", "diff").flags(&[("context", "--unified")]).fails(""),
+        row("diffStat", none.clone(), "", "diff --stat").fails(""),
+        row("stepDiff", of("ref", "2"), "files_diff", "").renamed(&[("ref", "step")]).fails(""),
+        row("ls", none.clone(), "files_read", "ls").fails(""),
+        row("cat", of("path", "a.txt"), "files_read", "cat @ a.txt").fails(""),
+        row("blob", of("id", &"0".repeat(40)), "", "cat --blob 0000000000000000000000000000000000000000")
+            .fails("PATH_NOT_FOUND"),
+        row("show", of("ref", "2"), "history_query", "show 2").fails(""),
+        row("fileHistory", of("path", "a.txt"), "", "").fails(""),
+        row("blame", of("path", "a.txt"), "history_query", "blame a.txt").renamed(&[("path", "blame")]).fails(""),
+        row("search", of("text", "two"), "", "").fails(""),
+        row("commits", none.clone(), "", "").fails(""),
+        row("milestoneList", none.clone(), "milestone_list", "milestone list").fails(""),
+        row("milestoneCreate", json!({ "title": "x", "end": "9" }), "milestone_create", "milestone create x --end 9")
+            .fails("REF_NOT_FOUND"),
+        row("milestoneShow", of("ref", "none"), "milestone_list", "milestone show none").fails("REF_NOT_FOUND"),
+        row(
+            "milestoneExportGit",
+            json!({ "range": "9", "branch": "b" }),
+            "",
+            "milestone export-git 9 --repo . --branch b",
+        )
+        .flags(&[("onto", "--onto")])
+        .fails("REF_NOT_FOUND"),
+        row("unknownDetect", none.clone(), "", "unknown detect").fails(""),
+        row("unknownCheck", none.clone(), "", "unknown check").flags(POLICY).fails(""),
+        row("unknownHandle", none.clone(), "", "unknown handle").flags(&[("strategy", "")]).fails(""),
+        row("continuityState", none.clone(), "", "continuity state").fails(""),
+        row("continuityValidate", none.clone(), "workspace_status", "continuity validate")
+            .chosen("verify", "true")
+            .fails(""),
+        row("continuityReset", of("reason", "x"), "workspace_reset", "continuity reset --reason x").fails(""),
+        row("knownList", none.clone(), "", "known list").fails(""),
+        row("knownCreate", none.clone(), "", "known create").fails(""),
+        row("knownShow", none.clone(), "", "known show").fails(""),
+        row("knownClean", none.clone(), "", "known clean").fails(""),
+        row("sessionStart", of("id", "s1"), "", "session start s1").flags(&[("title", "--title")]).fails(""),
+        row("sessionList", none.clone(), "", "session list").flags(&[("limit", "--limit")]).fails(""),
+        row("sessionShow", of("id", "none"), "", "session show none").fails("SESSION_NOT_FOUND"),
+        row("sessionTrack", of("id", "s1"), "", "session track s1").flags(&[("strategy", "--strategy")]).fails(""),
+        row("sessionDiff", of("id", "none"), "", "session diff none").fails("SESSION_NOT_FOUND"),
+        row("sessionRevert", json!({ "id": "none", "messageID": "m" }), "", "session revert none --message m")
+            .flags(GOING)
+            .fails("SESSION_NOT_FOUND"),
+        row("sessionUnrevert", of("id", "none"), "", "session unrevert none").flags(GOING).fails("SESSION_NOT_FOUND"),
+        row("comments", none.clone(), "review_comments", "comment list").fails(""),
+        row("comment", json!({ "file": "a.txt", "line": 1, "text": "x" }), "", "comment add a.txt:1 x").fails(""),
+        row("commentAnswer", json!({ "id": "none", "text": "x" }), "review_comments", "comment answer none x")
+            .renamed(&[("id", "answer")])
+            .fails("REF_NOT_FOUND"),
+        row("commentResolve", of("id", "none"), "", "comment resolve none").fails("REF_NOT_FOUND"),
+        row("pin", of("ref", "1"), "", "pin 1").fails(""),
+        row("unpin", of("ref", "1"), "", "unpin 1").fails(""),
+        row("usage", none.clone(), "", "usage").fails(""),
+        row("gc", plan, "", "gc --dry-run")
+            .flags(&[("keep_days", "--keep-days"), ("keep_count", "--keep-count")])
+            .fails(""),
+        row("verify", none.clone(), "", "verify").fails(""),
+        row("doctor", none.clone(), "", "doctor").fails(""),
+        row("init", none.clone(), "", "init").flags(&[("store", "--store")]).fails(""),
+        row("configList", none.clone(), "", "config").fails(""),
+        row("configGet", of("key", "keep_days"), "", "config get keep_days").fails(""),
+        row("configSet", json!({ "key": "keep_days", "value": "30" }), "", "config set keep_days 30").fails(""),
+        // What it opens goes on: after all that ask whether something is unknown.
+        row("begin", none.clone(), "files_track", "begin").chosen("phase", "begin").flags(POLICY).fails(""),
+    ]
+}
+
+/// What only HTTP has: pages of the dashboard and questions that only a server can be asked.
+fn of_the_dashboard() -> Vec<Row> {
+    let none = json!({});
+    let only = |operation: &'static str, good: Value, code: &'static str| row(operation, good, "", "").fails(code);
+    vec![
+        only("version", none.clone(), ""),
+        only("since", none.clone(), ""),
+        only("seen", none.clone(), ""),
+        only("markSeen", none.clone(), ""),
+        only("hunks", json!({ "ref": "2" }), ""),
+        only("attempts", json!({ "one": "none", "other": "none" }), "SESSION_NOT_FOUND"),
+        only("viewed", none.clone(), ""),
+        only("markViewed", none, ""),
+    ]
+}
+
+/// Every operation that is compared.
+fn all() -> Vec<Row> {
+    let files = of_files().into_iter().chain(of_the_dashboard());
+    debugging().into_iter().chain(of_the_app()).chain(files).collect()
+}
+
+/// Commands that are no operation of another interface: they are about this machine, the user's terminal or the server itself,
+/// or put operations together. A command that is neither here nor in a row above fails the test.
+const ONLY_TYPED: &[&str] = &[
+    "agent-help",
+    "browser launch",
+    "call",
+    "completions",
+    "demo",
+    "export",
+    "hook",
+    "import",
+    "install",
+    "man",
+    "mcp",
+    "open",
+    "report",
+    "run",
+    "serve",
+    "watch",
 ];
 
 /// Where an operation is, and the schemas of what it takes.
@@ -277,7 +395,13 @@ fn described(document: &Value, operation: &str) -> Described {
 }
 
 /// Values that a field cannot have, as its schema says, or as every text and list of a lane cannot.
-fn wrong(field: &str, schema: &Value) -> Vec<Value> {
+fn wrong(document: &Value, field: &str, schema: &Value) -> Vec<Value> {
+    let resolved = |schema: &Value| match schema["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).cloned().unwrap_or_default(),
+        None => schema.clone(),
+    };
+    let is_word = |schema: &Value| schema.get("enum").is_some() || schema["oneOf"][0].get("const").is_some();
+    let schema = &resolved(schema);
     let is = |kind: &str| match &schema["type"] {
         Value::String(name) => name == kind,
         Value::Array(names) => names.iter().any(|name| name == kind),
@@ -294,12 +418,16 @@ fn wrong(field: &str, schema: &Value) -> Vec<Value> {
         values.push(json!("many"));
     }
     let choices = schema["anyOf"].as_array().cloned().unwrap_or_default();
-    if schema.get("enum").is_some() || choices.iter().any(|one| one.get("enum").is_some()) {
+    if is_word(schema) || choices.iter().any(|one| is_word(&resolved(one))) {
         values.push(json!("no-such-word"));
     } else if is("string") && field != "session" && schema.get("pattern").is_none() && schema["format"].is_null() {
-        values.push(json!("x".repeat((64 << 10) + 1)));
+        let most = schema["maxLength"].as_u64().unwrap_or(64 << 10) as usize;
+        values.push(json!("x".repeat(most + 1)));
     }
-    if is("array") && schema["items"]["type"] == "string" {
+    let items = resolved(&schema["items"]);
+    if is("array") && is_word(&items) {
+        values.push(json!(["no-such-word"]));
+    } else if is("array") && items["type"] == "string" {
         values.push(json!(vec!["x"; 1001]));
     }
     values
@@ -326,7 +454,9 @@ impl Interfaces<'_> {
             "post" => self.server.post(&path, &Value::Object(fields)),
             _ => {
                 let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+                let many = |value: &Value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+                let pairs = fields.iter().flat_map(|(name, value)| many(value).into_iter().map(move |one| (name, one)));
+                let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name}={}", text(&value))).collect();
                 self.server.get(&format!("{path}?{}", pairs.join("&")))
             }
         };
@@ -335,11 +465,16 @@ impl Interfaces<'_> {
 
     /// The same of a tool.
     fn tool(&self, name: &str, arguments: &Value) -> String {
+        code(&self.facts(name, arguments))
+    }
+
+    /// What a tool answers, for programs.
+    fn facts(&self, name: &str, arguments: &Value) -> Value {
         let body = json!({ "arguments": arguments, "client": "alike" });
         let reply = self.server.post(&format!("/api/tools/{name}"), &body);
         let text = String::from_utf8(reply.body).unwrap();
-        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        code(&last["reply"]["structured"])
+        let mut last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        last["reply"]["structured"].take()
     }
 
     fn command(&self, line: &str) -> String {
@@ -363,62 +498,122 @@ fn what_one_interface_refuses_all_refuse_and_with_the_same_code() {
     let document = server.document();
     let interfaces = Interfaces { fixture: &fixture, server };
     let mut tried = 0;
-    for row in debugging().into_iter().chain(of_files()) {
+    let mut unlike: Vec<String> = Vec::new();
+    let mut is = |found: String, wanted: &str, what: String| {
+        tried += 1;
+        if found != wanted {
+            unlike.push(format!("{what}: `{found}` and not `{wanted}`"));
+        }
+    };
+    for row in all() {
         let described = described(&document, row.operation);
-        assert_eq!(interfaces.http(&described, &row.good), row.code, "{} over HTTP", row.operation);
+        is(interfaces.http(&described, &row.good), row.code, format!("{} over HTTP", row.operation));
         let as_tool = |request: &Value| {
             let fields = request.as_object().unwrap().iter();
             let renamed = fields.map(|(field, value)| (row.argument(field).to_owned(), value.clone()));
-            Value::Object(renamed.collect())
+            let chosen = row
+                .chosen
+                .map(|(argument, word)| (argument.to_owned(), if word == "true" { json!(true) } else { json!(word) }));
+            Value::Object(renamed.chain(chosen).collect())
         };
         if !row.tool.is_empty() {
-            assert_eq!(interfaces.tool(row.tool, &as_tool(&row.good)), row.code, "{}", row.tool);
+            is(interfaces.tool(row.tool, &as_tool(&row.good)), row.code, row.tool.to_owned());
         }
         let line = match row.flags.iter().any(|(_, flag)| flag.starts_with("1 ")) {
             true => format!("{} 1", row.line),
             false => row.line.to_owned(),
         };
         if !line.is_empty() {
-            assert_eq!(interfaces.command(&line), row.code, "{line}");
+            is(interfaces.command(&line), row.code, line.clone());
         }
         for (field, schema) in &described.fields {
-            for value in wrong(field, schema) {
-                tried += 1;
+            for value in wrong(&document, field, schema) {
                 let mut request = row.good.clone();
                 request[field] = value.clone();
                 let shown: String = format!("{field} = {value}").chars().take(60).collect();
                 // A query holds texts: a list is written otherwise, and an address of 64 KiB has its own limit.
-                let fits = described.method == "post" || value.to_string().len() < 1000;
+                let in_address = described.method != "post" || described.path.contains(&format!("{{{field}}}"));
+                let fits = !in_address || value.to_string().len() < 1000;
                 if fits {
-                    assert_eq!(interfaces.http(&described, &request), "USAGE", "{} {shown}", row.operation);
+                    is(interfaces.http(&described, &request), "USAGE", format!("{} {shown}", row.operation));
                 }
                 let own = !row.tool.is_empty() && field != "max_bytes";
                 if own {
-                    assert_eq!(interfaces.tool(row.tool, &as_tool(&request)), "USAGE", "{} {shown}", row.tool);
+                    is(interfaces.tool(row.tool, &as_tool(&request)), "USAGE", format!("{} {shown}", row.tool));
                 }
                 if let Some(line) = row.typed(field, &value) {
-                    assert_eq!(interfaces.command(&line), "USAGE", "{} {shown}", row.line);
+                    is(interfaces.command(&line), "USAGE", format!("{} {shown}", row.line));
                 }
             }
         }
     }
-    assert!(tried > 100, "only {tried} values were tried");
+    assert!(unlike.is_empty(), "{} of {tried} answers differ:\n{}", unlike.len(), unlike.join("\n"));
+    assert!(tried > 300, "only {tried} values were tried");
 }
 
 #[test]
-fn every_operation_is_compared_or_known_to_be_spelled_three_times() {
+fn whatever_an_interface_offers_is_compared() {
     let fixture = Fixture::new();
     fixture.done("init");
-    let document = Server::start(&fixture).document();
+    let server = Server::start(&fixture);
+    let document = server.document();
     let paths = document["paths"].as_object().unwrap();
     let all = paths.values().flat_map(|methods| methods.as_object().unwrap().values());
     // What is live is a stream, a script or a report of events, and no operation.
     let operations = all.filter(|one| one["tags"][0] != "Live");
-    let all: BTreeSet<&str> = operations.map(|one| one["operationId"].as_str().unwrap()).collect();
-    let compared: BTreeSet<&str> = debugging().iter().chain(&of_files()).map(|row| row.operation).collect();
-    let spelled: BTreeSet<&str> = SPELLED_THREE_TIMES.iter().copied().collect();
-    assert!(compared.is_disjoint(&spelled), "defined once, and still in the list");
-    assert_eq!(all, compared.union(&spelled).copied().collect());
+    let offered: BTreeSet<&str> = operations.map(|one| one["operationId"].as_str().unwrap()).collect();
+    let rows = self::all();
+    assert_eq!(offered, rows.iter().map(|row| row.operation).collect(), "operations of the API");
+    let tools: BTreeSet<&str> = rows.iter().map(|row| row.tool).filter(|tool| !tool.is_empty()).collect();
+    assert_eq!(offered_tools(), tools.iter().map(|tool| (*tool).to_owned()).collect(), "tools");
+    let lines: Vec<&str> = rows.iter().map(|row| row.line).filter(|line| !line.is_empty()).collect();
+    let is_compared =
+        |command: &String| lines.iter().any(|line| *line == command || line.starts_with(&format!("{command} ")));
+    let typed = typed_commands();
+    let missing: Vec<&String> =
+        typed.iter().filter(|command| !is_compared(command) && !ONLY_TYPED.contains(&command.as_str())).collect();
+    assert_eq!(missing, Vec::<&String>::new(), "commands that are compared with nothing");
+    let gone: Vec<&&str> = ONLY_TYPED.iter().filter(|command| !typed.contains(**command)).collect();
+    assert_eq!(gone, Vec::<&&str>::new(), "commands that are not there any more");
+}
+
+/// The tools, as the reference that is made from their table lists them.
+fn offered_tools() -> BTreeSet<String> {
+    let reference = include_str!("../../../../../docs/TOOLS.md");
+    let heads = reference.lines().filter_map(|line| line.strip_prefix("## `")?.split_once('`'));
+    heads.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// The commands that do something, as the reference that is made from them lists them.
+fn typed_commands() -> BTreeSet<String> {
+    let reference = include_str!("../../../../../docs/CLI.md");
+    let heads = reference
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').trim().strip_prefix("`backsight ")?.split_once('`'));
+    let all: BTreeSet<String> = heads.map(|(name, _)| name.to_owned()).collect();
+    let has_more = |name: &String| all.iter().any(|other| other.starts_with(&format!("{name} ")));
+    all.iter().filter(|name| !has_more(name)).cloned().collect()
+}
+
+#[test]
+fn milestones_come_newest_first_everywhere() {
+    let fixture = Fixture::new();
+    for title in ["One", "Two"] {
+        fixture.write("a.txt", title);
+        fixture.done("track -m step");
+        fixture.done(&format!("milestone create {title}"));
+    }
+    let server = Server::start(&fixture);
+    let titles = |answer: &Value| -> Vec<String> {
+        let all = answer["milestones"].as_array().unwrap().iter();
+        all.map(|one| one["title"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(titles(&server.get("/api/milestones").json()), ["Two", "One"]);
+    assert_eq!(titles(&fixture.json("milestone list").0), ["Two", "One"]);
+    let interfaces = Interfaces { fixture: &fixture, server };
+    let told = interfaces.facts("milestone_list", &json!({}));
+    let lines: Vec<&str> = told["milestones"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(lines[0].starts_with("Two ") && lines[1].starts_with("One "), "{lines:?}");
 }
 
 #[test]

@@ -1,75 +1,42 @@
 //! What the dashboard's pages show, each in one answer: what happened since a person last looked, the timeline in short, and
 //! differences ready to be drawn. And what a person who looks keeps: a place in the timeline, marks on contents.
 
+use backsight::Workspace;
 use backsight::browser::Ask;
 use backsight::report::{AllChanges, Hunks, Row, RowLine, Seen, Session, Snapshot, Status, Viewed};
-use backsight::request::{self, Log, Order, ReadTimeline};
-use backsight::{Workspace, names};
-use backsight_core::{Code, Error, ObjectId, RelPath, Result, Seq};
+use backsight::request::{self, Log, Order, PathText, Person, ReadTimeline};
+use backsight_core::{Code, Effect, Error, ObjectId, Operation, RelPath, Result, Seq, Waits, countable, short_enough};
 use http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::browser::CHECKPOINT;
-use super::{ID, LOOK, PATH, PathText, REFERENCE, WRITE};
+use super::{LOOK, PATH, REFERENCE, WRITE};
 use crate::http::endpoint::Endpoint;
-use crate::http::route::Route;
+use crate::http::route::{Route, routes};
 
 /// Rows and files since a person last looked that are listed.
 const ROWS: usize = 500;
 const FILES: usize = 500;
 /// Lines around a change when the caller does not say.
 const CONTEXT: u16 = 3;
-/// Who looks when the caller does not say.
-const ANYBODY: &str = "me";
 
-pub fn operations() -> Vec<Endpoint> {
-    vec![
-        Endpoint::get("/api/since", "since", "What happened since a person last looked: verdict, files, errors", since)
-            .fails(&[REFERENCE, CHECKPOINT, &[Code::Cancelled], LOOK, WRITE])
-            .quotes(),
-        Endpoint::get("/api/seen", "seen", "Up to where in the timeline a person has looked", seen),
-        Endpoint::post("/api/seen", "markSeen", "Move a person's place in the timeline", mark_seen).fails(&[
-            CHECKPOINT,
-            &[Code::Cancelled],
-            LOOK,
-            WRITE,
-        ]),
-        Endpoint::of::<ReadTimeline>(),
-        Endpoint::get(
-            "/api/hunks",
-            "hunks",
-            "A step, a range or a session as lines with marks, ready to be drawn",
-            hunks,
-        )
-        .fails(&[REFERENCE, PATH, LOOK, &[Code::SessionNotFound]]),
-        Endpoint::get("/api/attempts", "attempts", "Two sessions side by side", attempts)
-            .fails(&[REFERENCE, &[Code::SessionNotFound]]),
-        Endpoint::get("/api/viewed", "viewed", "The contents that a person has read, by their ids", viewed),
-        Endpoint::post("/api/viewed", "markViewed", "Mark contents as read, or take marks back", mark_viewed)
-            .fails(&[WRITE]),
-    ]
-}
-
-/// Who looks.
-#[derive(Deserialize, JsonSchema)]
-pub struct Person {
-    /// Who looks; `me` when left out.
-    #[schemars(length(max = 100), regex(pattern = ID))]
-    person: Option<String>,
-}
-
-impl Person {
-    /// A name that can be one.
-    pub fn name(self) -> Result<String> {
-        let name = self.person.unwrap_or_else(|| ANYBODY.to_owned());
-        if names::is_name(&name) {
-            return Ok(name);
-        }
-        let name = backsight_core::quote(name.as_bytes());
-        Err(Error::new(Code::Usage, format!("`{name}` cannot name a person"))
-            .with_hint("use a short name such as `ada`"))
-    }
+routes! {
+    GET "/api/since" since: ReadSince,
+        "What happened since a person last looked: verdict, files, errors",
+        [REFERENCE, CHECKPOINT, &[Code::Cancelled], LOOK, WRITE], quotes => since;
+    GET "/api/seen" seen: ReadSeen, "Up to where in the timeline a person has looked", [] => seen;
+    POST "/api/seen" markSeen: MarkSeen,
+        "Move a person's place in the timeline", [CHECKPOINT, &[Code::Cancelled], LOOK, WRITE] => mark_seen;
+    GET "/api/timeline" timeline: ReadTimeline,
+        "The rows of the timeline in short, for long lists", [PATH, &[Code::RefAmbiguous]];
+    GET "/api/hunks" hunks: DrawHunks,
+        "A step, a range or a session as lines with marks, ready to be drawn",
+        [REFERENCE, PATH, LOOK, &[Code::SessionNotFound]] => hunks;
+    GET "/api/attempts" attempts: CompareAttempts,
+        "Two sessions or two ranges side by side", [REFERENCE, &[Code::SessionNotFound]] => attempts;
+    GET "/api/viewed" viewed: ReadViewed, "The contents that a person has read, by their ids", [] => viewed;
+    POST "/api/viewed" markViewed: MarkViewed, "Mark contents as read, or take marks back", [WRITE] => mark_viewed;
 }
 
 /// As whom a person asks about the app.
@@ -79,7 +46,7 @@ fn client(person: &str) -> String {
 
 /// What happened since a person last looked.
 #[derive(JsonSchema, Serialize)]
-struct Since {
+pub struct Since {
     /// Who looks.
     person: String,
     /// Up to where they have looked; absent when they never have.
@@ -108,7 +75,7 @@ struct Since {
 
 /// One file that differs.
 #[derive(JsonSchema, Serialize)]
-struct FileLine {
+pub struct FileLine {
     /// Which.
     file: RelPath,
     /// How.
@@ -119,8 +86,26 @@ struct FileLine {
     deletions: u64,
 }
 
-fn since(workspace: &Workspace, input: Person) -> Result<Since> {
-    let person = input.name()?;
+/// Ask what happened since a person last looked.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct ReadSince {
+    /// Who looks.
+    #[serde(flatten)]
+    person: Person,
+}
+
+impl Operation for ReadSince {
+    type Answer = Since;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForBrowser;
+
+    fn check(&self) -> Result<()> {
+        self.person.name().map(drop)
+    }
+}
+
+fn since(workspace: &Workspace, input: ReadSince) -> Result<Since> {
+    let person = input.person.name()?;
     let ask = Ask { peek: true, ..Ask::default() };
     // Before the rows are read: asking records what the live lanes saw.
     let changes = workspace.changes(&client(&person), &[], &ask)?;
@@ -165,7 +150,7 @@ fn beginning(workspace: &Workspace, seen: Option<&Seen>) -> Result<Option<Seq>> 
 
 /// Up to where a person has looked.
 #[derive(JsonSchema, Serialize)]
-struct Place {
+pub struct LookedUpTo {
     /// Absent when they never have.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<Seen>,
@@ -173,19 +158,49 @@ struct Place {
     newest: Seq,
 }
 
-fn seen(workspace: &Workspace, input: Person) -> Result<Place> {
-    Ok(Place { seen: workspace.seen(&input.name()?)?, newest: workspace.newest_row()? })
+/// Ask up to where in the timeline a person has looked.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct ReadSeen {
+    /// Who looks.
+    #[serde(flatten)]
+    person: Person,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct SeenInput {
+impl Operation for ReadSeen {
+    type Answer = LookedUpTo;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        self.person.name().map(drop)
+    }
+}
+
+fn seen(workspace: &Workspace, input: ReadSeen) -> Result<LookedUpTo> {
+    Ok(LookedUpTo { seen: workspace.seen(&input.person.name()?)?, newest: workspace.newest_row()? })
+}
+
+/// Move a person's place in the timeline.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct MarkSeen {
+    /// Who looks.
     #[serde(flatten)]
     person: Person,
     /// Up to which row; the newest when left out.
     sequence_number: Option<u64>,
 }
 
-fn mark_seen(workspace: &Workspace, input: SeenInput) -> Result<Seen> {
+impl Operation for MarkSeen {
+    type Answer = Seen;
+    const EFFECT: Effect = Effect::Records;
+    const WAITS: Waits = Waits::ForBrowser;
+
+    fn check(&self) -> Result<()> {
+        self.person.name().map(drop)
+    }
+}
+
+fn mark_seen(workspace: &Workspace, input: MarkSeen) -> Result<Seen> {
     let person = input.person.name()?;
     let row = input.sequence_number.map_or_else(|| workspace.newest_row(), |row| Ok(Seq(row)))?;
     let seen = workspace.set_seen(&person, row)?;
@@ -193,16 +208,9 @@ fn mark_seen(workspace: &Workspace, input: SeenInput) -> Result<Seen> {
     Ok(seen)
 }
 
-impl Route for ReadTimeline {
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/api/timeline";
-    const ID: &'static str = "timeline";
-    const SUMMARY: &'static str = "The rows of the timeline in short, for long lists";
-    const FAILS: &'static [&'static [Code]] = &[PATH, &[Code::RefAmbiguous]];
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct HunksInput {
+/// Draw a step, a range or a session as lines with marks.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct DrawHunks {
     /// One step, as a reference; instead of `from` and of `of_session`.
     #[serde(rename = "ref")]
     #[schemars(example = &"@")]
@@ -219,9 +227,24 @@ struct HunksInput {
     context: Option<u16>,
 }
 
+impl Operation for DrawHunks {
+    type Answer = Drawn;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        for (name, text) in
+            [("ref", &self.reference), ("from", &self.from), ("to", &self.to), ("of_session", &self.of_session)]
+        {
+            short_enough(name, text.as_deref().unwrap_or_default())?;
+        }
+        self.path.as_ref().map_or(Ok(()), |path| path.inside().map(drop))
+    }
+}
+
 /// What was asked for, and what it did.
 #[derive(JsonSchema, Serialize)]
-struct Drawn {
+pub struct Drawn {
     /// The step, when one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Snapshot>,
@@ -229,8 +252,8 @@ struct Drawn {
     hunks: Hunks,
 }
 
-fn hunks(workspace: &Workspace, input: HunksInput) -> Result<Drawn> {
-    let HunksInput { reference, from, to, of_session, path, context } = input;
+fn hunks(workspace: &Workspace, input: DrawHunks) -> Result<Drawn> {
+    let DrawHunks { reference, from, to, of_session, path, context } = input;
     let paths: Vec<RelPath> = path.map(|path| path.inside()).transpose()?.into_iter().collect();
     let context = usize::from(context.unwrap_or(CONTEXT));
     match (reference, from, of_session) {
@@ -254,46 +277,114 @@ fn hunks(workspace: &Workspace, input: HunksInput) -> Result<Drawn> {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct AttemptsInput {
-    /// One session.
+/// Compare two sessions or two ranges side by side.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct CompareAttempts {
+    /// One: a session, or a range of two references such as `3..7` or `3..now`.
+    #[schemars(example = &"3..7")]
     one: String,
     /// The other.
     other: String,
 }
 
-/// Two sessions beside each other.
+impl Operation for CompareAttempts {
+    type Answer = Attempts;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        short_enough("one", &self.one)?;
+        short_enough("other", &self.other)
+    }
+}
+
+/// Two attempts beside each other.
 #[derive(JsonSchema, Serialize)]
-struct Attempts {
+pub struct Attempts {
     /// One.
     one: Attempt,
     /// The other.
     other: Attempt,
 }
 
-/// What a session came to.
+/// What a session or a range came to.
 #[derive(JsonSchema, Serialize)]
-struct Attempt {
-    /// The session.
-    session: Session,
-    /// What it changed and is in effect.
+pub struct Attempt {
+    /// As it was asked for.
+    name: String,
+    /// The session, when it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<Session>,
+    /// The row that holds the files it began with; absent when it began with none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<Seq>,
+    /// The Git tree id of these files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_tree: Option<ObjectId>,
+    /// How many steps it has.
+    steps: u64,
+    /// What it changed; of a session, what is in effect.
     hunks: Hunks,
 }
 
-fn attempts(workspace: &Workspace, input: AttemptsInput) -> Result<Attempts> {
-    let attempt = |id: &str| -> Result<Attempt> {
-        let session = workspace.session(id)?.session;
-        Ok(Attempt { hunks: workspace.session_hunks(&session.id, CONTEXT.into())?, session })
+fn attempts(workspace: &Workspace, input: CompareAttempts) -> Result<Attempts> {
+    let CompareAttempts { one, other } = input;
+    Ok(Attempts { one: attempt(workspace, one)?, other: attempt(workspace, other)? })
+}
+
+fn attempt(workspace: &Workspace, name: String) -> Result<Attempt> {
+    let session = match (workspace.session(&name), name.split_once("..")) {
+        (Err(error), Some((from, to))) if error.code() == Code::SessionNotFound => {
+            return stretch(workspace, from, to, name.clone());
+        }
+        (found, _) => found?.session,
     };
-    Ok(Attempts { one: attempt(&input.one)?, other: attempt(&input.other)? })
+    let hunks = workspace.session_hunks(&session.id, CONTEXT.into())?;
+    let (from, from_tree, steps) = (session.baseline, session.baseline_tree, session.step_count);
+    Ok(Attempt { name, session: Some(session), from, from_tree, steps, hunks })
 }
 
-fn viewed(workspace: &Workspace, input: Person) -> Result<Viewed> {
-    workspace.viewed(&input.name()?)
+/// A range as an attempt: what differs between two states, or between one and the files on disk.
+fn stretch(workspace: &Workspace, from: &str, to: &str, name: String) -> Result<Attempt> {
+    let first = workspace.show(from)?;
+    let last = (!["", "now"].contains(&to)).then(|| workspace.show(to)).transpose()?;
+    let after = Some(format!("after-{}", first.sequence_number.0));
+    let rows = workspace.log(&Log { order: Order::OldestFirst, cursor: after, ..Log::default() })?.rows;
+    let is_within = |step: &&Snapshot| last.as_ref().is_none_or(|last| step.sequence_number <= last.sequence_number);
+    let steps = rows.iter().filter_map(Row::snapshot).filter(is_within).count() as u64;
+    let to = last.as_ref().map(|last| last.sequence_number.0.to_string());
+    let request = request::Diff::new(first.sequence_number.0.to_string(), to);
+    let hunks = workspace.hunks_with(&request::Diff { context: CONTEXT.into(), ..request })?;
+    let (from, from_tree) = (Some(first.sequence_number), Some(first.tree));
+    Ok(Attempt { name, session: None, from, from_tree, steps, hunks })
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct ViewedInput {
+/// List the contents that a person has read.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct ReadViewed {
+    /// Who looks.
+    #[serde(flatten)]
+    person: Person,
+}
+
+impl Operation for ReadViewed {
+    type Answer = Viewed;
+    const EFFECT: Effect = Effect::Reads;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        self.person.name().map(drop)
+    }
+}
+
+fn viewed(workspace: &Workspace, input: ReadViewed) -> Result<Viewed> {
+    workspace.viewed(&input.person.name()?)
+}
+
+/// Mark contents as read, or take marks back.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct MarkViewed {
+    /// Who looks.
     #[serde(flatten)]
     person: Person,
     /// Contents that were read, by their ids.
@@ -306,6 +397,18 @@ struct ViewedInput {
     remove: Vec<ObjectId>,
 }
 
-fn mark_viewed(workspace: &Workspace, input: ViewedInput) -> Result<Viewed> {
+impl Operation for MarkViewed {
+    type Answer = Viewed;
+    const EFFECT: Effect = Effect::Records;
+    const WAITS: Waits = Waits::ForDisk;
+
+    fn check(&self) -> Result<()> {
+        countable("add", self.add.len())?;
+        countable("remove", self.remove.len())?;
+        self.person.name().map(drop)
+    }
+}
+
+fn mark_viewed(workspace: &Workspace, input: MarkViewed) -> Result<Viewed> {
     workspace.set_viewed(&input.person.name()?, &input.add, &input.remove)
 }

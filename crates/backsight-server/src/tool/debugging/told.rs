@@ -124,8 +124,15 @@ pub fn outcome(call: &Call<'_>, moved: &Moved) -> Said {
         }
     };
     if let Some(test) = &moved.test {
-        facts.push(("test", json!({ "framework": test.framework, "result": test.result })));
-        said = format!("{}{said}{}", tested(test.result), in_frame(moved));
+        let mut about = json!({ "framework": test.framework, "result": test.result });
+        let why = test.message.as_deref().filter(|_| test.result == TestResult::Failed).map(|why| short(call, why));
+        let note = test.note.as_deref().map(|note| short(call, note));
+        let kept = [("message", &why), ("note", &note)];
+        kept.into_iter().filter(|(_, text)| text.is_some()).for_each(|(name, text)| about[name] = json!(text));
+        facts.push(("test", about));
+        let why = why.map(|why| format!("{why}; ")).unwrap_or_default();
+        let note = note.map(|note| format!("; {note}")).unwrap_or_default();
+        said = format!("{}{why}{said}{}{note}", tested(test.result), in_frame(moved));
     }
     if let Some(cleared) = cleared(call, moved) {
         facts.push(("cleared_snapshots", json!(cleared)));
@@ -152,7 +159,7 @@ fn tested(result: TestResult) -> &'static str {
         TestResult::FailsHere => "the test fails here: ",
         TestResult::Passed => "the test passed and did not stop: ",
         TestResult::Failed => "the test failed: ",
-        TestResult::NothingRan => "no test ran, there is none of that name: ",
+        TestResult::NothingRan => "no test ran, there is none of that name or it is skipped: ",
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agents::{installed, node};
 use crate::fixture::Fixture;
 
 /// A workspace in which an agent may name the interpreter, and whose packages are those of the tests.
-fn project(files: &[(&str, &str)]) -> (Fixture, Agent) {
+pub(super) fn project(files: &[(&str, &str)]) -> (Fixture, Agent) {
     let fixture = Fixture::in_memory();
     fixture.user_settings(
         "[agents]\nruntime = true\nprograms = \"any\"\nenvironment = [\"PYTEST_DISABLE_PLUGIN_AUTOLOAD\"]\n",
@@ -37,7 +37,7 @@ struct Case {
     missing: Option<&'static str>,
 }
 
-fn launch(agent: &mut Agent, runtime: Option<&str>, test: &str) -> (Value, String) {
+pub(super) fn launch(agent: &mut Agent, runtime: Option<&str>, test: &str) -> (Value, String) {
     let mut arguments = json!({ "test": test, "max_tokens": 3000 });
     if test.contains(".py") {
         // Plugins that happen to be there take seconds to load under a debugger.
@@ -123,6 +123,11 @@ class CartTest(unittest.TestCase):
     def test_expected(self):
         with self.assertRaises(ValueError):
             total([])
+
+    def test_several(self):
+        for number in (1, 2, 3):
+            with self.subTest(number=number):
+                self.assertLess(number, 3)
 ";
     let files =
         [("cart.py", CART_PY), ("test_cart.py", with_pytest), ("pyproject.toml", ""), ("plain/cart.py", CART_PY)];
@@ -158,6 +163,12 @@ class CartTest(unittest.TestCase):
         missing: Some("plain/test_plain.py::test_nothing"),
     };
     judge(&mut agent, bare.join("bin/python3").to_str(), &case);
+    // The test went on after its part failed: the line is that of the part.
+    for runtime in [bare.join("bin/python3"), python] {
+        let (stop, text) = launch(&mut agent, runtime.to_str(), "plain/test_plain.py::CartTest::test_several");
+        assert_eq!((&stop["test"]["result"], &stop["frame"]["line"]), (&json!("fails_here"), &json!(17)), "{text}");
+        agent.ok("debug_disconnect", json!({}));
+    }
 }
 
 #[test]
@@ -242,8 +253,47 @@ mod tests {
     }
 }
 ";
+    let caught = "\
+use std::panic::catch_unwind;
+use std::thread;
+
+fn check(amount: i32) -> i32 {
+    assert!(amount > 0, \"no amount {amount}\");
+    amount
+}
+
+#[test]
+#[should_panic(expected = \"no amount\")]
+fn refuses() {
+    check(0);
+}
+
+#[test]
+fn catches() {
+    assert!(catch_unwind(|| check(-1)).is_err());
+    assert_eq!(check(5), 5);
+}
+
+#[test]
+fn catches_and_fails() {
+    let first = catch_unwind(|| check(-1)).is_ok();
+    assert_eq!(check(7) == 7, first);
+}
+
+#[test]
+fn is_told_by_a_thread() {
+    let amount = -2;
+    let ended = thread::spawn(move || check(amount)).join();
+    assert!(ended.is_err());
+}
+";
     let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
-    let files = [("shop/Cargo.toml", manifest), ("shop/src/lib.rs", "pub mod cart;\n"), ("shop/src/cart.rs", cart)];
+    let files = [
+        ("shop/Cargo.toml", manifest),
+        ("shop/src/lib.rs", "pub mod cart;\n"),
+        ("shop/src/cart.rs", cart),
+        ("shop/tests/caught.rs", caught),
+    ];
     let (fixture, mut agent) = project(&files);
     let case = Case {
         framework: "cargo",
@@ -255,6 +305,17 @@ mod tests {
         missing: None,
     };
     judge(&mut agent, None, &case);
+    for fine in ["refuses", "catches"] {
+        let (end, text) = launch(&mut agent, None, &format!("shop/tests/caught.rs::{fine}"));
+        assert_eq!((&end["outcome"], &end["test"]["result"]), (&json!("exited"), &json!("passed")), "{fine}: {text}");
+    }
+    let (stop, text) = launch(&mut agent, None, "shop/tests/caught.rs::catches_and_fails");
+    assert_eq!((&stop["test"]["result"], &stop["frame"]["line"]), (&json!("fails_here"), &json!(24)), "{text}");
+    agent.ok("debug_disconnect", json!({}));
+    let (stop, text) = launch(&mut agent, None, "shop/tests/caught.rs::is_told_by_a_thread");
+    assert_eq!((&stop["outcome"], &stop["test"]["result"]), (&json!("stopped"), &json!("running")), "{text}");
+    let end = agent.ok("debug_control", json!({ "action": "continue", "wait_ms": 20000 }));
+    assert_eq!(end["test"]["result"], "passed", "a panic of a thread may be expected: {end}");
     let error = agent.fails("debug_launch", json!({ "test": "shop/src/cart.rs::nothing" }), "REF_NOT_FOUND");
     assert!(error["message"].as_str().unwrap().contains("cart::tests::adds"), "{error}");
     fixture.write("shop/src/cart.rs", "pub fn total() -> u32 { \"no\" }\n");
@@ -302,7 +363,7 @@ describe('cart', () => {{
     )
 }
 
-fn runtime() -> String {
+pub(super) fn node_of_tests() -> String {
     node("node_modules/.bin/node").get_program().to_str().unwrap().to_owned()
 }
 
@@ -319,8 +380,10 @@ fn vitest_stops_in_the_source_that_was_written() {
         ("fine/two.test.ts", one),
     ];
     let (_fixture, mut agent) = project(&files);
-    let (end, text) = launch(&mut agent, Some(&runtime()), "fine");
-    assert_eq!(end["test"]["result"], "passed", "a directory: {text}");
+    for several in ["fine", "fine/one.test.ts"] {
+        let (end, text) = launch(&mut agent, Some(&node_of_tests()), several);
+        assert_eq!(end["test"]["result"], "passed", "{several}: {text}");
+    }
     let case = Case {
         framework: "vitest",
         fails: "cart.test.ts::cart::adds prices",
@@ -330,8 +393,8 @@ fn vitest_stops_in_the_source_that_was_written() {
         passes: "cart.test.ts::is fine",
         missing: Some("cart.test.ts::nothing"),
     };
-    judge(&mut agent, Some(&runtime()), &case);
-    let more = json!({ "test": "cart.test.ts::is fine", "runtime": runtime(), "breakpoints": ["cart.ts:11"] });
+    judge(&mut agent, Some(&node_of_tests()), &case);
+    let more = json!({ "test": "cart.test.ts::is fine", "runtime": node_of_tests(), "breakpoints": ["cart.ts:11"] });
     let stop = agent.ok("debug_launch", more);
     assert_eq!((&stop["frame"]["line"], &stop["test"]["result"]), (&json!(11), &json!("running")), "{stop}");
 }
@@ -356,15 +419,30 @@ test('is fine', () => {
 });
 ";
     let package = r#"{ "devDependencies": { "jest": "30" } }"#;
+    let one = "test('one', () => expect(1).toBe(1));\n";
     let files = [
         ("jest/package.json", package),
         ("jest/cart.js", cart),
         ("jest/cart.test.js", &jest),
+        ("jest/fine/one.test.js", one),
+        ("jest/fine/two.test.js", one),
+        ("jest/none/notes.txt", ""),
         ("own/package.json", r#"{ "type": "module" }"#),
         ("own/cart.ts", CART_TS),
         ("own/cart.test.ts", own),
     ];
     let (_fixture, mut agent) = project(&files);
+    for (several, result) in
+        [("jest/fine", "passed"), ("jest/fine/two.test.js", "passed"), ("jest/none", "nothing_ran")]
+    {
+        let (end, text) = launch(&mut agent, Some(&node_of_tests()), several);
+        assert_eq!(end["test"]["result"], result, "{several}: {text}");
+    }
+    let (stop, text) = launch(&mut agent, Some(&node_of_tests()), "jest");
+    assert_eq!((&stop["test"]["result"], &stop["frame"]["line"]), (&json!("fails_here"), &json!(13)), "{text}");
+    agent.ok("debug_disconnect", json!({}));
+    let refused = agent.fails("debug_launch", json!({ "test": "own" }), "USAGE");
+    assert!(refused["hint"].as_str().unwrap().contains("one file"), "{refused}");
     let case = Case {
         framework: "jest",
         fails: "jest/cart.test.js::cart::adds prices",
@@ -374,7 +452,7 @@ test('is fine', () => {
         passes: "jest/cart.test.js::is fine",
         missing: Some("jest/cart.test.js::nothing"),
     };
-    judge(&mut agent, Some(&runtime()), &case);
+    judge(&mut agent, Some(&node_of_tests()), &case);
     let case = Case {
         framework: "node:test",
         fails: "own/cart.test.ts::adds prices",
@@ -384,7 +462,7 @@ test('is fine', () => {
         passes: "own/cart.test.ts::is fine",
         missing: Some("own/cart.test.ts::nothing"),
     };
-    judge(&mut agent, Some(&runtime()), &case);
+    judge(&mut agent, Some(&node_of_tests()), &case);
 }
 
 #[test]

@@ -1,15 +1,13 @@
-//! What the workspace answers about what the browser lane keeps. What the lane itself answers is in
-//! [`backsight_browser::report`].
+//! What is answered about what the lane keeps, and about who watches. What happened in the app is in [`crate::report`].
 
-use backsight_browser::baseline::BaselineEntry;
-use backsight_browser::cdp::Watching;
-use backsight_browser::noise::{Rule, Suggestion};
-use backsight_browser::report::{CheckpointEntry, Coverage};
 use backsight_core::Seq;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::is_zero;
+use crate::baseline::BaselineEntry;
+use crate::cdp::Watching;
+use crate::noise::{Rule, Suggestion};
+use crate::report::{CheckpointEntry, Coverage, is_zero};
 
 /// A named checkpoint that was made.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
@@ -86,11 +84,25 @@ pub struct BaselineList {
     pub warnings: Vec<String>,
 }
 
+/// A noise rule that was switched on or off.
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
+pub struct RuleSwitched {
+    /// As it is now.
+    pub rule: Rule,
+}
+
+/// The key for pages that report by themselves.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct PageKeyRenewed {
+    /// To stand in the address of the script: `/backsight.js?key=...`.
+    pub ingest_key: String,
+}
+
 /// Who watches the app.
-#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct BrowserStatus {
     /// The browser that is watched, or that is waited for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<Watching>,
     /// Everybody who watches now: a browser, pages that report by themselves, processes.
     pub coverage: Coverage,
