@@ -411,7 +411,10 @@ const cases = {
     const size = (bytes) => page.evaluate((bytes) => import('/assets/words.js').then((words) => words.bytes(bytes)), bytes);
     // The store: room by part, over time, and what a check and a plan say.
     stage.run('config', 'set', 'disk_budget', '1000000000');
+    // A note like the one before is none: something has to be stored between the two.
     stage.run('gc', '--keep-days', '10000');
+    stage.write('docs/room.md', 'It takes room.\n'.repeat(50));
+    stage.run('track', '-m', 'Write about room');
     stage.run('gc', '--keep-days', '10000');
     const usage = await stage.ask('/api/usage');
     await visit('/store');

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use backsight_core::{Admission, Code, Error, NextStep, Result};
 use tokio::net::unix::pipe;
@@ -24,6 +24,8 @@ use crate::dap::transport::{self, Prompt};
 const TALK: &[&str] = &["DEBUGGER: "];
 /// How long a program that waits for a debugger may take to answer.
 const SOON: Duration = Duration::from_secs(3);
+/// How long after it was put into a process a debugger may still call: in most it has called by then.
+const CALLS_WITHIN: Duration = Duration::from_secs(2);
 
 /// An open way to an adapter.
 pub(crate) struct Link {
@@ -184,30 +186,35 @@ impl Start<'_> {
     }
 
     /// Puts the debugger into a process that runs already; it calls us, and whatever puts it there is done once it is
-    /// answered.
+    /// answered. A debugger that is just leaving the process takes the new one for itself, and no call comes: then it is put
+    /// there again.
     pub(crate) async fn inject(&self, into: i32) -> Result<Link> {
         let (listener, port) = transport::listen().await?;
-        let mut command = Command::new(&self.runtime);
-        command.args(fill_arguments(self.arguments, port, &Words::default())).current_dir(self.directory);
-        let (process, pipes) = self.start(command, Hears::Nothing)?;
-        let stderr = process.stderr.clone();
-        listen(pipes.stdout, Listener::tail(&stderr));
-        listen(pipes.stderr, Listener::tail(&stderr));
-        let mut exit = process.exit();
-        let failed = async {
-            let status = exit.wait_for(Option::is_some).await.ok().and_then(|status| *status);
-            // It has done its work; the call is on its way.
-            if status.is_some_and(|status| status.success()) {
-                std::future::pending::<()>().await;
-            }
-        };
-        let failure = tokio::select! {
-            biased;
-            Ok(stream) = peer::accept(&listener, Caller::Process(into)) => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
-            () = failed => "could not be put into the process".to_owned(),
-            () = tokio::time::sleep(self.patience) => format!("did not call within {} ms", self.patience.as_millis()),
-        };
-        Err(self.failed(format!("`{}` {failure}", self.adapter.name), &stderr))
+        let deadline = Instant::now() + self.patience;
+        loop {
+            let mut command = Command::new(&self.runtime);
+            command.args(fill_arguments(self.arguments, port, &Words::default())).current_dir(self.directory);
+            let (process, pipes) = self.start(command, Hears::Nothing)?;
+            let stderr = process.stderr.clone();
+            listen(pipes.stdout, Listener::tail(&stderr));
+            listen(pipes.stderr, Listener::tail(&stderr));
+            let mut exit = process.exit();
+            let done = async {
+                let status = exit.wait_for(Option::is_some).await.ok().and_then(|status| *status);
+                let is_there = status.is_some_and(|status| status.success());
+                if is_there {
+                    tokio::time::sleep(CALLS_WITHIN).await;
+                }
+                is_there
+            };
+            let failure = tokio::select! {
+                biased;
+                Ok(stream) = peer::accept(&listener, Caller::Process(into)) => return Ok(over_tcp(Prompt::new(stream), Some(process), stderr)),
+                () = tokio::time::sleep_until(deadline.into()) => format!("did not call within {} ms", self.patience.as_millis()),
+                is_there = done => if is_there { continue } else { "could not be put into the process".to_owned() },
+            };
+            return Err(self.failed(format!("`{}` {failure}", self.adapter.name), &stderr));
+        }
     }
 
     async fn over_inspector(&self, sink: &Sink) -> Result<Link> {

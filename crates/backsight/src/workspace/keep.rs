@@ -480,8 +480,6 @@ fn expire_for_budget(
     Ok(())
 }
 
-/// What the store takes. SQLite's files beside the timeline come and go with the processes that have it open, so the
-/// timeline counts with what it holds, wherever that is written; the lock names its holder and does not count.
 /// Notes of how much room the store took; beyond that older ones are thinned out.
 const ROOM_NOTES: usize = 400;
 const ROOM: &str = "room";
@@ -509,6 +507,8 @@ fn keep_room(opened: &Opened, mut history: Vec<RoomThen>, now: RoomThen) -> Resu
     opened.timeline.keep(KeptKind::Room, at, &[Item { name: ROOM.to_owned(), body }], &[])
 }
 
+/// What the store takes. SQLite's files beside the timeline come and go with the processes that have it open, so the
+/// timeline counts with what it holds, wherever that is written; the lock names its holder and does not count.
 fn store_bytes(opened: &Opened) -> Result<u64> {
     let directory = opened.store.directory();
     let files = ["timeline.db", "timeline.db-wal", "timeline.db-shm", "lock"];

@@ -113,7 +113,8 @@ function useWriters(files, lines, wanted, to) {
 function usePicks(rows, lines, from) {
   const [chosen, set] = useState(new Set());
   const last = useRef(null);
-  useEffect(() => set(new Set()), [lines]);
+  // Before a key can come: one that is pressed as soon as the lines are seen must not lose its line.
+  useLayoutEffect(() => set(new Set()), [lines]);
   const pick = (at, of, range) => {
     const [begin, end] = range && last.current !== null ? [Math.min(at, last.current), Math.max(at, last.current)] : [at, at];
     last.current = at;
