@@ -98,12 +98,17 @@ export class Stage {
     return readFileSync(join(this.directory, file), 'utf8');
   }
 
-  /** Replaces a text that must be there once. */
-  edit(file, from, to) {
-    const text = this.read(file);
-    if (text.split(from).length !== 2) throw new Error(`${file} does not hold this once: ${from}`);
+  /** Replaces texts that must be there once, each followed by what takes its place, in one write: of two writes in a row a
+   * dev server's watcher may see only the first. */
+  edit(file, ...texts) {
+    let text = this.read(file);
     if (!this.#originals.has(file)) this.#originals.set(file, text);
-    this.#write(file, text.replace(from, () => to));
+    for (let at = 0; at < texts.length; at += 2) {
+      const [from, to] = texts.slice(at, at + 2);
+      if (text.split(from).length !== 2) throw new Error(`${file} does not hold this once: ${from}`);
+      text = text.replace(from, () => to);
+    }
+    this.#write(file, text);
   }
 
   /** Writes a file that was not there. */

@@ -3,7 +3,7 @@ import { answers } from '../stage.mjs';
 import { until } from '../until.mjs';
 
 /** Changes one text of a file. */
-export const edit = (file, from, to) => ({ stage }) => stage.edit(file, from, to);
+export const edit = (file, ...texts) => ({ stage }) => stage.edit(file, ...texts);
 
 /** The line of a file that holds this text, as the place to be told. */
 export const line = (file, text) => ({ stage }) => [stage.place(file, text)];

@@ -21,10 +21,7 @@ const BUGS = [
   {
     name: 'click',
     kind: 'ReferenceError in an event handler',
-    plant: ({ stage }) => {
-      stage.edit('src/Cart.jsx', '  async function buy() {', '  async function buy() {\n    total += 1;');
-      stage.edit('src/Cart.jsx', '>Buy<', '>Buy now<');
-    },
+    plant: edit('src/Cart.jsx', '  async function buy() {', '  async function buy() {\n    total += 1;', '>Buy<', '>Buy now<'),
     act: async ({ user }) => {
       await user.sees('#buy', 'Buy now');
       await user.click('#buy');
@@ -243,10 +240,7 @@ const BUGS = [
   {
     name: 'async handler',
     kind: 'rejection in an asynchronous event handler',
-    plant: ({ stage }) => {
-      stage.edit('src/Cart.jsx', '    const answer = await order(items);', "    const answer = await order(items);\n    if (answer.number) throw new Error('card declined');");
-      stage.edit('src/Cart.jsx', '>Buy<', '>Buy now<');
-    },
+    plant: edit('src/Cart.jsx', '    const answer = await order(items);', "    const answer = await order(items);\n    if (answer.number) throw new Error('card declined');", '>Buy<', '>Buy now<'),
     act: async ({ user }) => {
       await user.sees('#buy', 'Buy now');
       await user.click('#buy');
