@@ -78,6 +78,21 @@ fn python() {
     attached("debugpy", command, &source, Some(python));
 }
 
+/// What pydevd leaves for a moment when a debugger detaches: it is over and still the debugger of the process, so that one put
+/// there now takes it for its own and does not call.
+#[test]
+fn python_that_another_debugger_is_just_leaving() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "import time\nimport debugpy, debugpy.server\nimport pydevd\n\nleaving = pydevd.PyDB()\nleaving.pydb_disposed = True\n\ndef spin():\n    rounds = 0\n    print('ready', flush=True)\n    end = time.monotonic() + 2\n    while True:\n        time.sleep(0.001)\n        if time.monotonic() > end and pydevd.get_global_debugger() is leaving:\n            pydevd.set_global_debugger(None)\n        rounds += 1  # HERE\n\nspin()\n";
+    let source = write(folder.path(), "spin.py", text);
+    installed(&["gdb"]);
+    let python = super::python::python();
+    let mut command = Command::new(&python);
+    command.arg(&source);
+    let (mut running, _says) = started(command);
+    attach_once("debugpy", &mut running, &source, Some(python));
+}
+
 #[test]
 fn node() {
     let folder = tempfile::tempdir().unwrap();
